@@ -1,0 +1,44 @@
+# make demo · make test · make lint · make bench. Each sets itself up (venv, build, install) and is
+# quick the second time.
+#
+#   PYTHON=python3.12 VENV=.venv-3.12 make test      another interpreter
+#   FREE_THREADED=/path/to/python3.13t make test     which free-threaded interpreter to test with as well
+
+PYTHON ?= python3
+VENV ?= .venv
+FREE_THREADED ?= $(shell cmake/find_free_threaded)
+SOURCES := $(shell find native bindings cmake CMakeLists.txt pyproject.toml -type f -not -name '*.md')
+
+.PHONY: demo test test-gil test-free-threaded lint bench venv clean
+.DEFAULT_GOAL := test
+
+venv: $(VENV)/.installed
+
+$(VENV)/.installed: $(SOURCES)
+	cmake/make_venv "$(PYTHON)" "$(VENV)"
+
+demo: venv
+	@$(VENV)/bin/unjank run -o build/launcher_jank.pftrace examples/launcher_jank.py
+
+test: test-gil test-free-threaded
+
+test-gil: venv
+	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
+
+test-free-threaded:
+ifeq ($(strip $(FREE_THREADED)),)
+	@echo 'free-threaded: not run: no free-threaded Python found; name one with FREE_THREADED=/path/to/python3.13t'
+else
+	@$(MAKE) --no-print-directory test-gil PYTHON="$(FREE_THREADED)" VENV=.venv-ft
+endif
+
+lint: venv
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+bench: venv
+	$(VENV)/bin/python -m benchmarks
+
+clean:
+	rm -rf build $(VENV) .venv-ft

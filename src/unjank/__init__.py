@@ -1,0 +1,40 @@
+"""unjank finds what your threads wait for, and stops the wait.
+
+Layout: `record` makes traces, `trace` reads them, `findings` judges them, `report` tells, `cli` calls.
+Names below are the public ones; what is heavy to import is loaded on first use.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from unjank._errors import (
+    EngineError,
+    QueryError,
+    RecordError,
+    SchedulingUnavailableError,
+    TraceError,
+    UnjankError,
+)
+
+if TYPE_CHECKING:
+    from unjank.trace import TraceProcessor
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "EngineError",
+    "QueryError",
+    "RecordError",
+    "SchedulingUnavailableError",
+    "TraceError",
+    "TraceProcessor",
+    "UnjankError",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  the type is that of the name asked for
+    if name == "TraceProcessor":
+        from unjank.trace import TraceProcessor
+
+        return TraceProcessor
+    raise AttributeError(f"module 'unjank' has no attribute {name!r}")

@@ -1,0 +1,66 @@
+"""The `unjank` command: collects the commands, turns expected errors into one line and an exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import TyperException
+
+from unjank import UnjankError, __version__
+
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+app = typer.Typer(
+    name="unjank",
+    help="Find what your threads wait for, and stop the wait.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"unjank {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(
+        False, "--version", callback=_print_version, is_eager=True, help="Print the version."
+    ),
+) -> None:
+    """Find what your threads wait for, and stop the wait."""
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Runs one command and exits: 0 done, 1 threshold crossed, 2 wrong usage or bad input, 3 not started."""
+    sys.exit(_run(argv))
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    command = typer.main.get_command(app)
+    arguments = None if argv is None else list(argv)
+    try:
+        result = command.main(args=arguments, prog_name="unjank", standalone_mode=False)
+    except TyperException as error:
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context else "unjank"
+        return _fail(f"{error.format_message()} See '{path} --help'.")
+    except UnjankError as error:
+        return _fail(str(error))
+    except (typer.Abort, KeyboardInterrupt):
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away, as `head` does: nothing to say, and nothing to flush at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0
+
+
+def _fail(message: str) -> int:
+    print(f"unjank: {message}", file=sys.stderr)  # noqa: T201  the one place that reports errors
+    return EXIT_BAD_INPUT
