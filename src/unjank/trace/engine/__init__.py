@@ -1,0 +1,1 @@
+"""Finds, compiles, caches and runs the engine's WebAssembly module."""

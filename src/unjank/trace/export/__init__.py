@@ -1,0 +1,1 @@
+"""Writes query results, one format per file."""

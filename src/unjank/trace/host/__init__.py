@@ -1,0 +1,1 @@
+"""What the engine imports of its host: time, memory, and a refusal of all files."""

@@ -1,0 +1,259 @@
+"""perfetto's `TraceProcessor`, running on the engine in this process."""
+
+import http.client
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Literal
+
+from perfetto.common.exceptions import PerfettoException
+from perfetto.trace_processor.api import TraceProcessor as PerfettoTraceProcessor
+from perfetto.trace_processor.api import TraceProcessorConfig
+from perfetto.trace_processor.backend import TraceProcessorBackend
+
+from unjank.trace.backend import EngineBackend
+from unjank.trace.engine.modules import Bits
+from unjank.trace.errors import EngineDiedError, EngineUnavailableError, SqlError, TraceLoadError
+from unjank.trace.notes import STATS_SQL, cut_off_note, stats_notes
+from unjank.trace.rows import ResultBatch, Row, unique_names
+from unjank.trace.salvage import Salvaged, is_cut_off_zip, salvage
+from unjank.trace.shell import find_shell
+from unjank.trace.source import TraceSource, needs_wide_memory, open_source
+from unjank.trace.sql_errors import sql_error
+from unjank.trace.sql_packages import read_sql_package
+
+EngineName = Literal["wasm", "wasm64", "shell"]
+_ENGINES = ("wasm", "wasm64", "shell")
+
+
+class TraceProcessor(PerfettoTraceProcessor):
+    """Loads a trace and answers SQL about it; used as perfetto's class of the same name.
+
+    Args:
+        trace: path, open binary file, bytes, iterator of bytes, or a URI or resolver of perfetto's.
+        addr: deprecated in perfetto; use `remote`.
+        config: perfetto's options. Of them the in-process engine knows `ingest_ftrace_in_raw`,
+            `add_sql_packages` and `resolver_registry`; `bin_path` chooses the shell.
+        file_path: deprecated in perfetto; use `trace`.
+        metadata: perfetto's, unused there as well.
+        remote: a running trace processor to connect to, instead of an engine of one's own.
+        engine: "wasm", the engine in this process, which changes to 64-bit memory by itself where a trace
+            needs it; "wasm64", the same with 64-bit memory from the start; or "shell", a
+            trace_processor_shell.
+        shell_path: the shell; without it the one on PATH. It is never downloaded.
+
+    Attributes:
+        notes: what the user should know: that the trace is cut off, that data was lost while recording.
+
+    Raises:
+        TraceLoadError: the trace can't be read. It is a TraceError, and a perfetto TraceProcessorException.
+        EngineUnavailableError: there is no engine, or an option it does not know.
+
+    An object belongs to the thread that made it. It may be closed from any thread.
+    """
+
+    # Bytes the 32-bit engine's memory may grow to; None is all that 32 bits address. Lowered by tests.
+    _narrow_heap_limit: ClassVar[int | None] = None
+
+    def __init__(
+        self,
+        trace: Any = None,  # noqa: ANN401  perfetto's TraceReference has no static type
+        addr: str | None = None,
+        config: TraceProcessorConfig | None = None,
+        file_path: str | None = None,
+        metadata: dict[str, str] | None = None,
+        remote: str | None = None,
+        *,
+        engine: EngineName | None = None,
+        shell_path: str | os.PathLike[str] | None = None,
+    ) -> None:
+        config = config or TraceProcessorConfig()
+        chosen = _choose_engine(engine, shell_path or config.bin_path)
+        self._engine_name = chosen
+        self._shell_path = shell_path or config.bin_path
+        self._source: TraceSource | None = None
+        self.notes: list[str] = []
+        if isinstance(trace, os.PathLike):
+            trace = os.fspath(trace)
+        with self._explained():
+            super().__init__(trace, addr, config, file_path, metadata, remote)
+
+    @property
+    def engine(self) -> str:
+        """The engine at work: "wasm", "wasm64", "shell" or "remote"."""
+        if isinstance(self._backend, EngineBackend):
+            return "wasm64" if self._backend.instance.bits == 64 else "wasm"
+        return "shell" if self.subprocess else "remote"
+
+    def query(self, sql: str) -> Any:  # noqa: ANN401  perfetto's QueryResultIterator
+        """Runs SQL and returns perfetto's iterator over the rows of the last statement.
+
+        Raises:
+            SqlError: a statement is wrong. It is a QueryError, and a perfetto TraceProcessorException.
+            TraceLoadError: the engine died of it.
+        """
+        with self._explained(sql_errors=True):
+            return super().query(sql)
+
+    def rows(self, sql: str) -> list[Row]:
+        """Runs SQL and returns the rows of the last statement, each a dict by column name.
+
+        A repeated column name gets `:1`, `:2`, … appended. Raises as `query` does.
+        """
+        found: list[Row] = []
+
+        def collect(batch: ResultBatch) -> None:
+            names = unique_names(batch.columns)
+            found.extend(dict(zip(names, row, strict=True)) for row in batch.rows())
+
+        self.stream(sql, collect)
+        return found
+
+    def stream(self, sql: str, on_batch: Callable[[ResultBatch], None]) -> None:
+        """Runs SQL and hands over the last statement's rows while the engine finds them.
+
+        Memory stays bounded however long the result is. `on_batch` is called at least once, so that the
+        columns of an empty result are known; it must not use this object. An exception it raises ends the
+        engine, which is in the middle of the query, and is passed on. Otherwise raises as `query` does.
+        """
+        with self._explained(sql_errors=True):
+            if isinstance(self._backend, EngineBackend):
+                _stream_from_engine(self._backend, sql, on_batch)
+            else:
+                _replay(self._backend.execute_query(sql), on_batch)
+
+    def _create_backend(self, remote: str | None, addr: str | None) -> TraceProcessorBackend:
+        if remote or addr:
+            return super()._create_backend(remote, addr)
+        if self._engine_name == "shell":
+            self.config.bin_path = find_shell(self._shell_path)
+            return super()._create_backend(None, None)
+        return self._engine_backend(64 if self._engine_name == "wasm64" else 32)
+
+    def _engine_backend(self, bits: Bits) -> EngineBackend:
+        _require_shell_options_unset(self.config)
+        backend = EngineBackend(self.protos, bits, self._narrow_heap_limit if bits == 32 else None)
+        backend.reset(ingest_ftrace_in_raw=self.config.ingest_ftrace_in_raw)
+        for package in self.config.add_sql_packages or ():
+            given = (package,) if isinstance(package, str) else (package.path, package.package)
+            backend.register_sql_package(read_sql_package(*given))
+        self.notes += [note for note in backend.notes if note not in self.notes]
+        return backend
+
+    def _replace_engine(self, bits: Bits) -> None:
+        self._backend.close()
+        self._backend = self.http = self._engine_backend(bits)
+
+    def _parse_trace(self, trace: Any) -> None:  # noqa: ANN401  perfetto's TraceReference
+        self._source = source = open_source(trace, self.resolver_registry.registry)
+        if self.engine == "wasm" and needs_wide_memory(source):
+            self._replace_engine(64)
+        try:
+            self._load(source)
+        except EngineDiedError as error:
+            if not error.out_of_memory or self.engine != "wasm":
+                raise
+            self._replace_engine(64)
+            self._load(source)
+        self.notes += cut_off_note(source.framing) + stats_notes(self.rows(STATS_SQL))
+        if source.path is not None:
+            self._metadata = {**self._metadata, "_path": source.name}
+
+    def _load(self, source: TraceSource) -> None:
+        """Loads the trace; of one that was cut off, what can be saved."""
+        try:
+            if is_cut_off_zip(source):
+                raise PerfettoException("the zip file is cut off")
+            super()._parse_trace(source.reference())
+        except (EngineDiedError, TraceLoadError, EngineUnavailableError):
+            raise
+        except PerfettoException as error:
+            saved = salvage(source) if isinstance(self._backend, EngineBackend) else None
+            if saved is None:
+                raise
+            self._load_saved(saved, error)
+
+    def _load_saved(self, saved: Salvaged, error: PerfettoException) -> None:
+        self._replace_engine(64 if self.engine == "wasm64" else 32)
+        try:
+            super()._parse_trace(chunk for chunk in saved.chunks)
+        except PerfettoException:
+            raise error from None  # the first error tells more about the trace that was given
+        self.notes.append(saved.note)
+
+    @contextmanager
+    def _explained(self, *, sql_errors: bool = False) -> Iterator[None]:
+        """Turns what perfetto and the engine raise into this package's exceptions."""
+        try:
+            yield
+        except (SqlError, TraceLoadError, EngineUnavailableError):
+            raise
+        except EngineDiedError as error:
+            raise TraceLoadError(f"{self._trace_name()}: {error}") from error
+        except PerfettoException as error:
+            if sql_errors:
+                raise sql_error(str(error), self._refused_path()) from None
+            raise TraceLoadError(f"{self._trace_name()}: {_load_reason(str(error))}") from None
+        except (ConnectionError, http.client.HTTPException) as error:
+            raise TraceLoadError(f"{self._trace_name()}: the trace processor went away ({error})") from error
+
+    def _trace_name(self) -> str:
+        return self._source.name if self._source else "no trace"
+
+    def _refused_path(self) -> str | None:
+        return self._backend.instance.refused_path if isinstance(self._backend, EngineBackend) else None
+
+
+def query(tp: TraceProcessor, sql: str) -> list[Row]:
+    """Runs SQL on a trace; see `TraceProcessor.rows`."""
+    return tp.rows(sql)
+
+
+def _choose_engine(engine: str | None, shell_path: object) -> str:
+    if engine is None:
+        return "shell" if shell_path else "wasm"
+    if engine not in _ENGINES:
+        raise EngineUnavailableError(f"there is no engine {engine!r}; choose one of {', '.join(_ENGINES)}")
+    if engine != "shell" and shell_path:
+        raise EngineUnavailableError(f"a shell's path was given, but engine {engine!r}; use engine 'shell'")
+    return engine
+
+
+def _require_shell_options_unset(config: TraceProcessorConfig) -> None:
+    """Options that only a shell has must not be ignored in silence."""
+    for option in ("extra_flags", "enable_dev_features", "enable_sql_file_access"):
+        if getattr(config, option, None):
+            raise EngineUnavailableError(f"option {option} is for trace_processor_shell; use engine 'shell'")
+
+
+def _stream_from_engine(backend: EngineBackend, sql: str, on_batch: Callable[[ResultBatch], None]) -> None:
+    columns: tuple[str, ...] = ()
+
+    def on_result(result: Any) -> None:  # noqa: ANN401  a QueryResult message
+        nonlocal columns
+        if result.error:
+            failed.append(result.error)
+            return
+        columns = columns or tuple(result.column_names)
+        for cells in result.batch:
+            on_batch(ResultBatch(columns, cells))
+
+    failed: list[str] = []
+    backend.stream_query(sql, on_result)
+    if failed:
+        raise PerfettoException(failed[0])
+
+
+def _replay(result: Any, on_batch: Callable[[ResultBatch], None]) -> None:  # noqa: ANN401  a QueryResult message
+    for cells in result.batch:
+        on_batch(ResultBatch(tuple(result.column_names), cells))
+    if result.error:
+        raise PerfettoException(result.error)
+
+
+def _load_reason(text: str) -> str:
+    """The engine's reason without perfetto's introduction, in the user's words where it speaks in code."""
+    reason = " ".join(text.rpartition("Error message: ")[2].split())
+    if reason.startswith("Unknown trace type"):
+        return "is not a trace of any format the engine knows"
+    return f"can't be loaded: {reason}"
