@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from unjank import UnjankError, __version__
+from unjank.cli.query import query
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -34,6 +35,9 @@ def _root(
     ),
 ) -> None:
     """Find what your threads wait for, and stop the wait."""
+
+
+app.command()(query)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
