@@ -1,0 +1,171 @@
+#include "blocking.h"
+
+#include <optional>
+
+#include "base/schedstat.h"
+#include "record/boot_clock.h"
+
+namespace unjank::record {
+
+namespace {
+
+std::uint32_t id_of(LockState& lock) {
+  static std::atomic<std::uint32_t> last{0};
+  std::uint32_t id = lock.id.load(std::memory_order_relaxed);
+  if (id != 0) return id;
+  const std::uint32_t fresh = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  return lock.id.compare_exchange_strong(id, fresh, std::memory_order_relaxed) ? fresh : id;
+}
+
+/// Which function the program is waiting in, and from where it called it.
+struct WaitPlace {
+  std::uint32_t function = 0;  // site in threading.py or a library; 0 if the program took the lock itself
+  std::uint32_t caller = 0;
+};
+
+WaitPlace wait_place(ThreadPlaces& places) {
+  WaitPlace found;
+  UnjankFrame frame;
+  for (int more = unjank_frame_current(&frame); more; more = unjank_frame_outer(&frame)) {
+    const Place place = places.place_of(frame);
+    if (place.role == FileRole::kProgram) {
+      found.caller = place.site;
+      break;
+    }
+    found.function = place.site;
+  }
+  return found;
+}
+
+void describe_wait(Event& event, ThreadPlaces& places) {
+  const WaitPlace place = wait_place(places);
+  event.kind = EventKind::kWaitBegin;
+  event.site = place.caller;
+  event.owner_site = place.function;
+  if (place.function == 0) {
+    event.owner_site = named_function("Lock.acquire");
+  } else if (places.last_released != 0) {
+    event.name = places.last_released;
+  }
+}
+
+/// What is recorded of one wait. Nothing, where nothing is being recorded.
+class RecordedWait {
+ public:
+  RecordedWait(LockState& lock, LockKind kind, ThreadPlaces& places) : places_(places) {
+    const std::uint64_t seen = lock.word.peek();
+    if (!Recorder::instance().recording() || !(seen & LockWord<>::kLocked)) return;
+    owner_ = LockWord<>::unpack(seen);
+    Event event;
+    event.lock_kind = kind;
+    event.name = lock.name;
+    event.lock_id = id_of(lock);
+    event.stack = places.stack();
+    if (owner_.thread == places.number()) {
+      describe_wait(event, places);
+    } else {
+      event.kind = EventKind::kContentionBegin;
+      event.owner = owner_.thread;
+      event.owner_site = owner_.site;
+      event.site = places.acquire_site();
+      event.waiters = lock.word.waiting();
+      owner_before_ = sample_owner();
+    }
+    event.ts_ns = boot_ns();
+    begun_ = Recorder::instance().begin(places.log(), event);
+  }
+
+  /// Without the GIL, right when the wait is over.
+  void over() {
+    if (!begun_) return;
+    end_.ts_ns = boot_ns();
+    if (!owner_before_) return;
+    const auto after = sample_owner();
+    if (!after) return;
+    end_.owner = owner_.thread;
+    end_.owner_run_ns = after->run_ns - owner_before_->run_ns;
+    end_.owner_wait_ns = after->wait_ns - owner_before_->wait_ns;
+  }
+
+  /// With the GIL again.
+  void finish(WaitResult result) {
+    if (!begun_) return;
+    end_.result = result;
+#ifndef Py_GIL_DISABLED
+    end_.gil_ns = static_cast<std::uint64_t>(boot_ns() - end_.ts_ns);
+#endif
+    Recorder::instance().end(places_.log(), end_);
+  }
+
+ private:
+  std::optional<SchedStat> sample_owner() const {
+    if (!Recorder::instance().samples_owner() || owner_.thread == 0) return std::nullopt;
+    const auto tid = Recorder::instance().threads().tid_of(owner_.thread);
+    return tid ? read_schedstat(*tid) : std::nullopt;
+  }
+
+  ThreadPlaces& places_;
+  Holder owner_;
+  bool begun_ = false;
+  std::optional<SchedStat> owner_before_;
+  Event end_;
+};
+
+BlockEnd block_without_gil(LockState& lock, Holder me, std::int64_t deadline_ns, RecordedWait& recorded) {
+  BlockEnd end;
+  Py_BEGIN_ALLOW_THREADS
+  end = lock.word.block(me, deadline_ns);
+  recorded.over();
+  Py_END_ALLOW_THREADS
+  return end;
+}
+
+AcquireOutcome outcome_of(BlockEnd end) {
+  return end == BlockEnd::kAcquired ? AcquireOutcome::kAcquired : AcquireOutcome::kTimedOut;
+}
+
+}  // namespace
+
+AcquireOutcome acquire_slowly(LockState& lock, LockKind kind, ThreadPlaces& places, Holder me,
+                              std::int64_t deadline_ns) {
+  RecordedWait recorded(lock, kind, places);
+  for (;;) {
+    const BlockEnd end = block_without_gil(lock, me, deadline_ns, recorded);
+    if (end != BlockEnd::kInterrupted) {
+      recorded.finish(end == BlockEnd::kAcquired ? WaitResult::kAcquired : WaitResult::kTimeout);
+      return outcome_of(end);
+    }
+    if (Py_MakePendingCalls() < 0) {
+      recorded.finish(WaitResult::kInterrupted);
+      return AcquireOutcome::kRaised;
+    }
+  }
+}
+
+void acquire_for_sure(LockState& lock, LockKind kind, ThreadPlaces& places, Holder me) {
+  RecordedWait recorded(lock, kind, places);
+  while (block_without_gil(lock, me, kForever, recorded) != BlockEnd::kAcquired) {
+  }
+  recorded.finish(WaitResult::kAcquired);
+}
+
+bool begin_wait(ThreadPlaces& places, const std::string& function, std::uint32_t object_name) {
+  if (!Recorder::instance().recording()) return false;
+  Event event;
+  event.kind = EventKind::kWaitBegin;
+  event.owner_site = named_function(function);
+  event.site = wait_place(places).caller;
+  event.name = object_name;
+  event.stack = places.stack();
+  event.ts_ns = boot_ns();
+  return Recorder::instance().begin(places.log(), event);
+}
+
+void end_wait(ThreadPlaces& places, WaitResult result) {
+  Event event;
+  event.result = result;
+  event.ts_ns = boot_ns();
+  Recorder::instance().end(places.log(), event);
+}
+
+}  // namespace unjank::record

@@ -1,0 +1,60 @@
+#include "frame.h"
+
+#define Py_BUILD_CORE 1
+#if PY_VERSION_HEX >= 0x030E0000
+#include <internal/pycore_interpframe.h>
+#else
+#include <internal/pycore_frame.h>
+#endif
+#undef Py_BUILD_CORE
+
+/* What the versions call the same things. */
+#if PY_VERSION_HEX >= 0x030F0000
+#error "unjank records on CPython 3.11 to 3.14; what a newer one calls its frames goes here"
+#elif PY_VERSION_HEX >= 0x030E0000
+#define CURRENT_FRAME(state) ((state)->current_frame)
+#define FRAME_EXECUTABLE(frame) PyStackRef_AsPyObjectBorrow((frame)->f_executable)
+#elif PY_VERSION_HEX >= 0x030D0000
+#define CURRENT_FRAME(state) ((state)->current_frame)
+#define FRAME_EXECUTABLE(frame) ((frame)->f_executable)
+#else
+#define CURRENT_FRAME(state) ((state)->cframe->current_frame)
+#define FRAME_EXECUTABLE(frame) ((PyObject*)(frame)->f_code)
+#endif
+
+static PyThreadState* thread_state(void) {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked();
+#else
+  return _PyThreadState_UncheckedGet();
+#endif
+}
+
+/* Frames that the interpreter itself puts between C and Python run no code of the program. */
+static int runs_python(struct _PyInterpreterFrame* frame) {
+  PyObject* executable = FRAME_EXECUTABLE(frame);
+#if PY_VERSION_HEX >= 0x030E0000
+  if (frame->owner == FRAME_OWNED_BY_INTERPRETER) return 0;
+#elif PY_VERSION_HEX >= 0x030C0000
+  if (frame->owner == FRAME_OWNED_BY_CSTACK) return 0;
+#endif
+  return executable != NULL && PyCode_Check(executable);
+}
+
+static int describe(struct _PyInterpreterFrame* record, UnjankFrame* frame) {
+  while (record != NULL && !runs_python(record)) record = record->previous;
+  if (record == NULL) return 0;
+  frame->record = record;
+  frame->code = (PyCodeObject*)FRAME_EXECUTABLE(record);
+  frame->offset = _PyInterpreterFrame_LASTI(record) * (int)sizeof(_Py_CODEUNIT);
+  return 1;
+}
+
+int unjank_frame_current(UnjankFrame* frame) {
+  PyThreadState* state = thread_state();
+  return state == NULL ? 0 : describe(CURRENT_FRAME(state), frame);
+}
+
+int unjank_frame_outer(UnjankFrame* frame) {
+  return describe(((struct _PyInterpreterFrame*)frame->record)->previous, frame);
+}

@@ -1,0 +1,15 @@
+// The recorded lock types. They look and behave like _thread.lock and _thread.RLock.
+#pragma once
+
+#include <Python.h>
+
+namespace unjank::record {
+
+/// New references to the types; null with an exception set.
+PyObject* make_lock_type();
+PyObject* make_rlock_type();
+
+/// threading.Lock before 3.13: a function that makes a lock of `type`.
+PyObject* allocate_lock(PyTypeObject* type);
+
+}  // namespace unjank::record

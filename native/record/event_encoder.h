@@ -1,0 +1,73 @@
+// Turns events, thread facts and session facts into trace packets.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "record/dictionary.h"
+#include "record/event.h"
+#include "record/thread_registry.h"
+#include "record/track_event_writer.h"
+
+namespace unjank::record {
+
+/// Name and value of a fact, shown as an argument in the trace.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// What is recorded, told once at the start.
+struct SessionFacts {
+  std::string process_name;
+  std::vector<std::string> command_line;
+  Facts facts;
+};
+
+class EventEncoder {
+ public:
+  EventEncoder(const Dictionary& dictionary, const ThreadRegistry& threads, pid_t pid)
+      : dictionary_(dictionary), threads_(threads), pid_(pid), out_(static_cast<std::uint32_t>(pid)) {}
+
+  void session(const SessionFacts& session, std::int64_t ts_ns);
+  void session_end(std::string_view how, std::int64_t ts_ns);
+  void describe_thread(const ThreadLog& log, std::string_view name);
+  void thread_facts(const ThreadLog& log, std::string_view name, std::int64_t ts_ns);
+  void event(ThreadLog& log, const Event& event);
+  void dropped(const ThreadLog& log, std::uint64_t count, std::int64_t ts_ns);
+  /// The writer's own work: how long a flush took and what it wrote.
+  void flush_slice(pid_t tid, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t events,
+                   std::uint64_t bytes);
+
+  std::span<const std::byte> bytes() const { return out_.bytes(); }
+  std::size_t size() const { return out_.size(); }
+  void clear() { out_.clear(); }
+
+ private:
+  void begin_contention(const Event& event);
+  void begin_wait(const Event& event);
+  void end(const Event& event);
+  void start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_t track, Category category,
+             std::string_view name);
+  void say(std::string_view key, std::string_view text);
+  void say(std::string_view key, std::uint64_t number);
+  void say_if_known(std::string_view key, std::uint64_t number);
+  void say_facts(const Facts& facts);
+  void say_stack(std::uint32_t stack);
+  std::uint64_t thread_track(std::uint32_t number) const;
+  std::uint64_t process_track() const;
+
+  const Dictionary& dictionary_;
+  const ThreadRegistry& threads_;
+  pid_t pid_;
+  TrackEventWriter out_;
+  TrackEvent draft_;  // reused, so that its vector keeps its memory
+  bool writer_described_ = false;
+  std::uint64_t events_ = 0;
+  std::uint64_t dropped_ = 0;
+};
+
+}  // namespace unjank::record

@@ -1,0 +1,58 @@
+// All threads that the recorder knows, living and lately gone.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "record/thread_log.h"
+
+namespace unjank::record {
+
+/// Who a thread number is, for naming an owner.
+struct ThreadIdentity {
+  pid_t tid = 0;
+  std::string name = "unknown";
+};
+
+class ThreadRegistry {
+ public:
+  /// Makes the calling thread known. Numbers are never used twice.
+  std::shared_ptr<ThreadLog> attach();
+  void rename(ThreadLog& log, std::string name);
+  /// Renames by kernel thread id; nothing happens if no such thread is known.
+  void rename(pid_t tid, const std::string& name);
+
+  std::vector<std::shared_ptr<ThreadLog>> live() const;
+  /// The thread has ended and its events are written: only who it was is kept, for some time.
+  void forget(const ThreadLog& log);
+
+  ThreadIdentity identify(std::uint32_t number) const;
+  std::optional<pid_t> tid_of(std::uint32_t number) const;
+  /// The name, and whether it changed since the last call.
+  std::pair<std::string, bool> take_name(ThreadLog& log);
+
+  /// Around a fork: nothing is half done in the child, and only the forking thread lives on there.
+  void before_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+
+ private:
+  static constexpr std::size_t kRemembered = 4096;
+
+  mutable std::mutex mutex_;
+  std::uint32_t next_number_ = 1;
+  pid_t forking_tid_ = 0;
+  std::unordered_map<std::uint32_t, std::shared_ptr<ThreadLog>> live_;
+  std::unordered_map<std::uint32_t, ThreadIdentity> gone_;
+  std::deque<std::uint32_t> gone_order_;
+};
+
+}  // namespace unjank::record
