@@ -1,0 +1,175 @@
+// The looper's heap: who is due next. One thread, no atomics.
+//
+// 4-ary: half the levels of a binary heap, and the four children lie side by side. The keys (due time, sequence
+// number) are in the array, so ordering follows no pointer. Half of a heap's comparisons go either way, which a
+// branch predictor cannot learn: the comparator is arithmetic (BranchlessBefore), and picking the least of four
+// children is a tournament of index additions. Android 17 does the same with sign(when) * 2 + sign(seq).
+//
+// push O(1) on average for random keys, O(log n) at worst; pop, erase O(log n); append and settle of k: O(k + log^2 n).
+// Erase by index needs to know where a node is: Track::moved(node, index) is told of every move.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace unjank::deliqueue {
+
+struct Key {
+  std::int64_t when;
+  std::int64_t sequence;
+};
+
+struct BranchlessBefore {
+  static bool before(const Key& a, const Key& b) {
+    return (a.when < b.when) | ((a.when == b.when) & (a.sequence < b.sequence));
+  }
+  // The lesser of the two, as an index.
+  template <class Entries>
+  static std::size_t lesser(const Entries& entries, std::size_t i, std::size_t j) {
+    return i + (j - i) * before(entries[j].key, entries[i].key);
+  }
+};
+
+// The same order with the jumps an obvious comparator has: for `bench heap`.
+struct BranchyBefore {
+  static bool before(const Key& a, const Key& b) {
+    if (a.when < b.when) return true;
+    if (a.when > b.when) return false;
+    return a.sequence < b.sequence;
+  }
+  template <class Entries>
+  static std::size_t lesser(const Entries& entries, std::size_t i, std::size_t j) {
+    if (before(entries[j].key, entries[i].key)) return j;
+    return i;
+  }
+};
+
+template <class Item, class Track, class Before = BranchlessBefore>
+class Heap {
+ public:
+  struct Entry {
+    Key key;
+    Item item;
+  };
+
+  bool empty() const { return entries_.empty(); }
+  std::size_t size() const { return entries_.size(); }
+  const Entry& head() const { return entries_.front(); }
+  const std::vector<Entry>& entries() const { return entries_; }
+  void reserve(std::size_t size) { entries_.reserve(size); }
+
+  void push(Key key, Item item) {
+    entries_.push_back({key, item});
+    sift_up(entries_.size() - 1);
+  }
+
+  // Appends without ordering. settle() must follow before anything else is asked of the heap.
+  void append(Key key, Item item) {
+    entries_.push_back({key, item});
+    Track::moved(item, entries_.size() - 1);
+  }
+
+  // Orders what was appended since the heap had `settled` entries. Few are sifted up one by one: O(1) each for
+  // random keys. Many are cheaper sifted down: O(k + log^2 n) however the keys lie.
+  void settle(std::size_t settled) {
+    const std::size_t added = entries_.size() - settled;
+    if (added == 0) return;
+    if (added < settled / 8) {
+      for (std::size_t i = settled; i < entries_.size(); ++i) sift_up(i);
+    } else {
+      sift_down_ancestors(settled);
+    }
+  }
+
+  Item pop() {
+    const Item item = head().item;
+    erase(0);
+    return item;
+  }
+
+  void erase(std::size_t index) {
+    const Entry last = entries_.back();
+    entries_.pop_back();
+    if (index == entries_.size()) return;
+    place(index, last);
+    sift_down(index);
+    sift_up(index);
+  }
+
+  // Takes out every entry that fits and gives it to taken(item). O(n).
+  template <class Fits, class Taken>
+  void extract_if(Fits&& fits, Taken&& taken) {
+    std::vector<Entry> out;
+    std::size_t kept = 0;
+    for (const Entry& entry : entries_) {
+      if (fits(entry.key)) {
+        out.push_back(entry);
+      } else {
+        place(kept++, entry);
+      }
+    }
+    entries_.resize(kept);
+    settle(0);
+    for (const Entry& entry : out) taken(entry.item);
+  }
+
+ private:
+  static constexpr std::size_t kArity = 4;
+  static std::size_t parent(std::size_t i) { return (i - 1) / kArity; }
+  static std::size_t first_child(std::size_t i) { return i * kArity + 1; }
+
+  void place(std::size_t index, const Entry& entry) {
+    entries_[index] = entry;
+    Track::moved(entry.item, index);
+  }
+
+  std::size_t least_child(std::size_t first) const {
+    if (first + kArity <= entries_.size()) {
+      return Before::lesser(entries_, Before::lesser(entries_, first, first + 1),
+                            Before::lesser(entries_, first + 2, first + 3));
+    }
+    std::size_t least = first;
+    for (std::size_t i = first + 1; i < entries_.size(); ++i) least = Before::lesser(entries_, least, i);
+    return least;
+  }
+
+  // The new entries' parents, then those parents' parents, and so on to the root, each generation from the end.
+  // An ancestor is sifted for the last time after everything below it, so it ends as the root of a heap.
+  void sift_down_ancestors(std::size_t settled) {
+    if (entries_.size() < 2) return;
+    std::size_t low = parent(settled < 2 ? 1 : settled);
+    std::size_t high = parent(entries_.size() - 1);
+    for (;;) {
+      for (std::size_t i = high + 1; i-- > low;) sift_down(i);
+      if (low == 0) return;  // the last range began at the root: nothing is left above it
+      low = parent(low);
+      high = parent(high);
+    }
+  }
+
+  void sift_down(std::size_t index) {
+    const Entry entry = entries_[index];
+    for (std::size_t child = first_child(index); child < entries_.size(); child = first_child(index)) {
+      child = least_child(child);
+      if (!Before::before(entries_[child].key, entry.key)) break;
+      place(index, entries_[child]);
+      index = child;
+    }
+    place(index, entry);
+  }
+
+  void sift_up(std::size_t index) {
+    const Entry entry = entries_[index];
+    while (index != 0 && Before::before(entry.key, entries_[parent(index)].key)) {
+      place(index, entries_[parent(index)]);
+      index = parent(index);
+    }
+    place(index, entry);
+  }
+
+  std::vector<Entry> entries_;
+};
+
+}  // namespace unjank::deliqueue

@@ -1,0 +1,119 @@
+// The stack of all pending messages, newest on top: Treiber's, plus unlinking from the middle by the one looper.
+//
+//   top -> n5 -> n4 | -> n3 -> n2 -> n1        swept_top = n3: below it nodes have back-links and are in the heap
+//
+// push()      any thread, lock-free: one CAS in the usual case. Reads no other node, so it needs no protection
+//             against reuse; ABA does no harm, since the new node's `next` is the very value the CAS compares.
+// sweep()     looper: walks from the top down to swept_top, adds back-links, then hands the new nodes out oldest
+//             first. Order on the stack is push order, so sequence numbers given here need no shared counter.
+// unlink()    looper, O(1): only the looper changes `next` of a published node and only it takes nodes off.
+// first()     visitors, inside a traversal gate: from one read of the top, down by `next`.
+//
+// Guarantee: what a thread wrote before push() is visible to the looper that sweeps the node and to a visitor that
+// reaches it, whichever push it acquired: every change of `top` is a read-modify-write, so all pushes below are in
+// one release sequence. For the same reason `next` is relaxed: a node that `next` names was pushed earlier.
+//
+// After the sentinel is pushed nothing is pushed any more: a producer finds it on top.
+//
+// `top` - Encodes: newest node, the sentinel, or null. Written by: producers (push), looper (unlink of the top).
+// Publish: seq_cst CAS; the looper acquires. seq_cst because a producer then reads the wake word, and the looper
+// writes the wake word and then reads `top`: one of them sees the other. Breaks if weakened to release: lost
+// wake-up (queue_model_test "post races sleep"); to relaxed: the looper reads an unwritten message ("push races sweep").
+// `next` - Encodes: the node pushed before this one. Written by: the pusher, then the looper. Relaxed, see above.
+#pragma once
+
+#include "deliqueue/node.h"
+
+namespace unjank::deliqueue {
+
+template <class Policy, class O = Orders>
+class Stack {
+ public:
+  using NodeType = Node<Policy, O>;
+
+  // False: the sentinel is on top, the node was not published and still is the caller's.
+  bool push(NodeType* node) {
+    NodeType* top = top_.load(std::memory_order_relaxed);
+    if (top == &sentinel_) return false;
+    do {
+      node->next.store(top, std::memory_order_relaxed);
+      if (publish(top, node)) return true;
+    } while (!O::kRecheckRefused || top != &sentinel_);
+    return false;
+  }
+
+  // Any thread. False: it was there already.
+  bool push_sentinel() {
+    NodeType* top = top_.load(std::memory_order_relaxed);
+    do {
+      if (top == &sentinel_) return false;
+      sentinel_.next.store(top, std::memory_order_relaxed);
+    } while (!publish(top, &sentinel_));
+    return true;
+  }
+
+  bool refuses() const { return top_.load(std::memory_order_relaxed) == &sentinel_; }
+  bool is_sentinel(const NodeType* node) const { return node == &sentinel_; }
+  NodeType* first() const { return top_.load(O::kTraverse); }
+  static NodeType* below(const NodeType* node) { return node->next.load(std::memory_order_relaxed); }
+
+  // Looper. Calls each(node) for every node pushed since the last sweep, oldest first, sentinel included.
+  // Returns how many.
+  template <class Each>
+  std::size_t sweep(Each&& each) {
+    NodeType* const top = top_.load(O::kSweep);
+    NodeType* const end = swept_top_;
+    if (top == end) return 0;
+    NodeType* oldest = link_back(top, end);
+    swept_top_ = top;
+    std::size_t count = 0;
+    for (NodeType* node = oldest; node != nullptr; ++count) {
+      NodeType* const newer = node->back.get();
+      each(node);
+      node = newer;
+    }
+    return count;
+  }
+
+  // Looper, after the wake word was written: did somebody push what no sweep has seen?
+  bool has_unswept() const { return top_.load(O::kRecheckTop) != swept_top_; }
+
+  // Looper; `node` was swept. False: it is on top of the swept part and newer nodes lie above: sweep, then retry.
+  bool unlink(NodeType* node) {
+    NodeType* const next = below(node);
+    if (NodeType* const newer = node->back.get()) {
+      newer->next.store(next, std::memory_order_relaxed);
+    } else if (!take_top(node, next)) {
+      return false;
+    } else {
+      swept_top_ = next;
+    }
+    if (next != nullptr) next->back.set(node->back.get());
+    return true;
+  }
+
+ private:
+  bool publish(NodeType*& top, NodeType* node) {
+    return top_.compare_exchange_strong(top, node, O::kPush, std::memory_order_relaxed);
+  }
+  // Relaxed: publishes nothing new, and as a read-modify-write it continues the pushes' release sequence.
+  bool take_top(NodeType* node, NodeType* next) {
+    return top_.compare_exchange_strong(node, next, std::memory_order_relaxed, std::memory_order_relaxed);
+  }
+
+  static NodeType* link_back(NodeType* top, NodeType* end) {
+    NodeType* node = top;
+    for (NodeType* next = below(node); next != end; next = below(node)) {
+      next->back.set(node);
+      node = next;
+    }
+    if (end != nullptr) end->back.set(node);
+    return node;
+  }
+
+  alignas(kCacheLine) typename Policy::template Atomic<NodeType*> top_{nullptr};
+  alignas(kCacheLine) NodeType* swept_top_ = nullptr;  // looper
+  NodeType sentinel_;
+};
+
+}  // namespace unjank::deliqueue
