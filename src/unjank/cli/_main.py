@@ -9,6 +9,7 @@ from typer.exceptions import TyperException
 
 from unjank import UnjankError, __version__
 from unjank.cli.query import query
+from unjank.cli.report import report
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -38,6 +39,7 @@ def _root(
 
 
 app.command()(query)
+app.command()(report)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

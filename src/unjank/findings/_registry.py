@@ -1,0 +1,32 @@
+"""All rules, and the one call that applies them to a trace."""
+
+from collections.abc import Callable, Iterable
+
+from unjank.findings import deadlock_cycle, lock_contention, priority_inversion
+from unjank.findings._evidence import Evidence
+from unjank.findings._model import Finding, FindingSet
+from unjank.findings._notes import take_notes
+from unjank.findings._threads import Queryable
+
+Rule = Callable[[Evidence], Iterable[Finding]]
+
+RULES: tuple[tuple[str, Rule], ...] = (
+    (deadlock_cycle.KIND, deadlock_cycle.find),
+    (priority_inversion.KIND, priority_inversion.find),
+    (lock_contention.KIND, lock_contention.find),
+)
+
+
+def find_all(tp: Queryable) -> FindingSet:
+    """Applies every rule to a trace.
+
+    Args:
+        tp: The trace, such as an `unjank.TraceProcessor`; used from the calling thread only. If it has
+            `notes`, such as that the file was cut short, they come first among the result's.
+
+    Returns:
+        The findings, worst first, and notes on what the trace could not tell.
+    """
+    evidence = Evidence(tp)
+    found = [finding for _, rule in RULES for finding in rule(evidence)]
+    return FindingSet.ranked(found, [*getattr(tp, "notes", ()), *take_notes(evidence)])

@@ -1,0 +1,152 @@
+"""What the kernel's scheduler did: what a thread was doing in a span of time, and who ran on a CPU."""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from unjank.findings._threads import Queryable
+
+PRIORITY_OF_NICE_0 = 120  # the kernel's number for nice 0; below 100 are the real-time classes
+_RUNNABLE = ("R", "R+")
+_PRIORITY_SQL = "SELECT ts, priority FROM sched WHERE utid = {utid} ORDER BY ts"
+_STATE_SQL = "SELECT ts, dur, state, cpu FROM thread_state WHERE utid = {utid} ORDER BY ts"
+_CPU_SQL = "SELECT ts, dur, utid, priority FROM sched WHERE cpu = {cpu}"
+_REACHING_IN_SQL = _CPU_SQL + " AND ts < {start} ORDER BY ts DESC LIMIT 1"
+_WITHIN_SQL = _CPU_SQL + " AND ts >= {start} AND ts < {end} ORDER BY ts"
+# A CPU's history is read a page at a time, so that a long trace is never held as a whole.
+_PAGE_NS = 100_000_000
+
+
+@dataclass(frozen=True)
+class ThreadSpan:
+    """A thread in one state. `cpu` is where it runs, or for a runnable thread where it is kept waiting."""
+
+    start: int
+    end: int
+    state: str
+    cpu: int | None
+    other_cpu: int | None = None
+
+    @property
+    def dur(self) -> int:
+        """Length, ns."""
+        return self.end - self.start
+
+    @property
+    def is_runnable(self) -> bool:
+        """True if the thread could run but did not: woken and not yet on a CPU, or preempted."""
+        return self.state in _RUNNABLE
+
+
+@dataclass(frozen=True)
+class CpuSpan:
+    """One thread on one CPU, with the priority it had (kernel's number: smaller is more urgent)."""
+
+    start: int
+    end: int
+    utid: int
+    priority: int
+
+
+class Scheduling:
+    """The scheduling recorded in a trace, read as far as it is asked for."""
+
+    def __init__(self, tp: Queryable, trace_end: int) -> None:
+        self._tp = tp
+        self._trace_end = trace_end
+        self._states: dict[int, list[ThreadSpan]] = {}
+        self._pages: dict[tuple[int, int], list[CpuSpan]] = {}
+        self._priorities: dict[int, tuple[list[int], list[int]]] = {}
+
+    @cached_property
+    def is_recorded(self) -> bool:
+        """True if the trace has any scheduling at all."""
+        return any(True for _ in self._tp.query("SELECT 1 AS one FROM sched LIMIT 1"))
+
+    def states(self, utid: int, start: int, end: int) -> list[ThreadSpan]:
+        """The states of a thread within a span of time, cut to it, oldest first."""
+        spans = self._thread(utid)
+        first = max(bisect_right(spans, start, key=lambda s: s.start) - 1, 0)
+        last = bisect_left(spans, end, key=lambda s: s.start)
+        cut = (_cut_state(span, start, end) for span in spans[first:last])
+        return [span for span in cut if span.dur > 0]
+
+    def running_on(self, cpu: int, start: int, end: int) -> list[CpuSpan]:
+        """Who ran on a CPU within a span of time, cut to it; idle time is left out."""
+        found = []
+        for page in range(start // _PAGE_NS, (end - 1) // _PAGE_NS + 1):
+            for span in self._page(cpu, page):
+                low, high = max(span.start, start), min(span.end, end)
+                # A span that began on an earlier page is listed again on each later one.
+                begun = max(low, page * _PAGE_NS)
+                stopped = min(high, (page + 1) * _PAGE_NS)
+                if stopped > begun:
+                    found.append(CpuSpan(begun, stopped, span.utid, span.priority))
+        return found
+
+    def priority(self, utid: int, ts: int) -> int | None:
+        """The priority a thread last ran with at `ts`, else first ran with later; None if it never ran."""
+        if utid not in self._priorities:
+            rows = list(self._tp.query(_PRIORITY_SQL.format(utid=int(utid))))
+            self._priorities[utid] = ([r.ts for r in rows], [r.priority for r in rows])
+        times, priorities = self._priorities[utid]
+        at = max(bisect_right(times, ts) - 1, 0)
+        return priorities[at] if priorities else None
+
+    def _thread(self, utid: int) -> list[ThreadSpan]:
+        if utid not in self._states:
+            self._states[utid] = list(_with_cpus(self._read_states(utid)))
+        return self._states[utid]
+
+    def _read_states(self, utid: int) -> list[ThreadSpan]:
+        rows = self._tp.query(_STATE_SQL.format(utid=int(utid)))
+        return [ThreadSpan(r.ts, self._end(r.ts, r.dur), r.state or "", r.cpu) for r in rows]
+
+    def _page(self, cpu: int, page: int) -> list[CpuSpan]:
+        if (cpu, page) not in self._pages:
+            numbers = {"cpu": int(cpu), "start": page * _PAGE_NS, "end": (page + 1) * _PAGE_NS}
+            statements = (_REACHING_IN_SQL.format(**numbers), _WITHIN_SQL.format(**numbers))
+            rows = [row for sql in statements for row in self._tp.query(sql)]
+            self._pages[cpu, page] = [
+                CpuSpan(r.ts, self._end(r.ts, r.dur), r.utid, r.priority) for r in rows if r.utid != 0
+            ]
+        return self._pages[cpu, page]
+
+    def _end(self, ts: int, dur: int) -> int:
+        return max(ts, self._trace_end) if dur < 0 else ts + dur
+
+
+def _cut_state(span: ThreadSpan, start: int, end: int) -> ThreadSpan:
+    low, high = max(span.start, start), min(span.end, end)
+    return ThreadSpan(low, high, span.state, span.cpu, span.other_cpu)
+
+
+def _with_cpus(spans: list[ThreadSpan]) -> Iterator[ThreadSpan]:
+    """Gives runnable spans the CPU they wait for, which the kernel does not record.
+
+    A preempted thread waits for the CPU it was taken from, a woken one for the CPU it runs on next (the
+    kernel chose it when waking); the other candidate is kept too, for a thread that was moved meanwhile.
+    """
+    following = _next_cpus(spans)
+    previous: int | None = None
+    for span, upcoming in zip(spans, following, strict=True):
+        if span.state == "Running":
+            previous = span.cpu
+        if span.is_runnable:
+            preempted = span.state == "R+"
+            first, second = (previous, upcoming) if preempted else (upcoming, previous)
+            yield ThreadSpan(span.start, span.end, span.state, first if first is not None else second, second)
+        else:
+            yield span
+
+
+def _next_cpus(spans: list[ThreadSpan]) -> list[int | None]:
+    """For each span the CPU of the next run after it."""
+    upcoming: int | None = None
+    cpus: list[int | None] = []
+    for span in reversed(spans):
+        cpus.append(upcoming)
+        if span.state == "Running":
+            upcoming = span.cpu
+    return cpus[::-1]

@@ -1,0 +1,198 @@
+"""Builds small traces as the recorder writes them: threads, contended locks, waits, facts, scheduling."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket, TrackEvent
+from perfetto.trace_builder.proto_builder import TraceProtoBuilder
+
+Args = Mapping[str, int | str]
+
+MS = 1_000_000
+US = 1_000
+_SEQUENCE = 7
+_PREEMPTED = 0x100  # the kernel's mark on a task that was switched out while it could still run
+_STATES = {"S": 1, "D": 2, "R": 0, "R+": _PREEMPTED}
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A thread of a trace that is being built; its track has the same number as its thread id."""
+
+    pid: int
+    tid: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A thread on a CPU from `start` to `end`, then in `state`; `prio` is the kernel's number."""
+
+    thread: Thread
+    start: int
+    end: int
+    state: str = "S"
+    prio: int = 120
+
+
+class TraceBuilder:
+    """Collects packets; `data()` gives the trace's bytes."""
+
+    def __init__(self) -> None:
+        self._trace: Any = TraceProtoBuilder()
+        # The engine reads the state of a switched-out task by the kernel's version.
+        system = self._packet(0).system_info.utsname
+        system.sysname, system.version, system.release, system.machine = "Linux", "#1", "6.1.0", "x86_64"
+        self._processes: dict[int, str] = {}
+
+    def data(self) -> bytes:
+        """The trace."""
+        return bytes(self._trace.serialize())
+
+    def process(self, pid: int, name: str) -> int:
+        """Adds a process; its track is 1,000,000 + pid."""
+        packet = self._packet(0)
+        packet.track_descriptor.uuid = 1_000_000 + pid
+        packet.track_descriptor.process.pid = pid
+        packet.track_descriptor.process.process_name = name
+        self._processes[pid] = name
+        return pid
+
+    def thread(self, pid: int, tid: int, name: str) -> Thread:
+        """Adds a thread, and its process if that is new."""
+        if pid not in self._processes:
+            self.process(pid, "app.py")
+        packet = self._packet(0)
+        packet.track_descriptor.uuid = tid
+        packet.track_descriptor.thread.pid = pid
+        packet.track_descriptor.thread.tid = tid
+        packet.track_descriptor.thread.thread_name = name
+        return Thread(pid, tid, name)
+
+    def contention(
+        self,
+        waiter: Thread,
+        owner: Thread,
+        start: int,
+        end: int | None,
+        *,
+        lock: str = "Ledger._lock (bank.py:4)",
+        lock_id: int = 1,
+        result: str = "acquired",
+        owner_site: str = "Ledger.post()(bank.py:20)",
+        waiter_site: str = "Ledger.read()(bank.py:30)",
+        waiters: int = 0,
+        end_args: Args | None = None,
+    ) -> None:
+        """Adds a contended lock as unjank's recorder writes it; `end=None` leaves it open."""
+        name = (
+            f"monitor contention with owner {owner.name} ({owner.tid}) at void {owner_site} "
+            f"waiters={waiters} blocking from void {waiter_site}"
+        )
+        args: Args = {
+            "lock": lock,
+            "lock_id": lock_id,
+            "lock_type": "Lock",
+            "owner_tid": owner.tid,
+            "waiters": waiters,
+            "stack": "Ledger.read (bank.py:30) < main (bank.py:50)",
+        }
+        self.slice(waiter, name, start, end, "lock", args, {"result": result, **(end_args or {})})
+
+    def self_wait(
+        self, thread: Thread, start: int, end: int | None, *, lock_id: int = 1, result: str = "acquired"
+    ) -> None:
+        """Adds a wait for a lock that the thread itself took."""
+        args: Args = {
+            "object": "Ledger._lock (bank.py:4)",
+            "lock_id": lock_id,
+            "site": "void Ledger.read()(bank.py:30)",
+        }
+        self.slice(thread, "wait Lock.acquire", start, end, "wait", args, {"result": result})
+
+    def slice(
+        self,
+        thread: Thread,
+        name: str,
+        start: int,
+        end: int | None,
+        category: str = "",
+        begin_args: Args | None = None,
+        end_args: Args | None = None,
+    ) -> None:
+        """Adds a slice on a thread's track."""
+        begin = self._event(start, thread.tid, TrackEvent.TYPE_SLICE_BEGIN, begin_args)
+        begin.name = name
+        begin.categories.append(category)
+        if end is not None:
+            self._event(end, thread.tid, TrackEvent.TYPE_SLICE_END, end_args)
+
+    def instant(self, track: int, ts: int, name: str, category: str = "unjank", **args: int | str) -> None:
+        """Adds an instant on a track."""
+        event = self._event(ts, track, TrackEvent.TYPE_INSTANT, args)
+        event.name = name
+        event.categories.append(category)
+
+    def session(self, pid: int, *, sched: str = "ftrace", ended: bool = True, **args: str) -> None:
+        """Adds the recorder's words about itself."""
+        self.instant(1_000_000 + pid, 0, "session", sched=sched, **args)
+        if ended:
+            self.instant(1_000_000 + pid, 1, "session end", exit="exited")
+
+    def schedule(self, cpu: int, runs: list[Run]) -> None:
+        """Adds what ran on a CPU, as switches; between runs it is idle."""
+        idle = Thread(0, 0, "swapper")
+        running, state, prio = idle, "R", 120
+        for run in runs:
+            self._switch(cpu, run.start, running, state, prio, run.thread, run.prio)
+            running, state, prio = run.thread, run.state, run.prio
+            following = next((other for other in runs if other.start == run.end), None)
+            if following is None:
+                self._switch(cpu, run.end, running, state, prio, idle, 120)
+                running, state, prio = idle, "R", 120
+
+    def waking(self, ts: int, thread: Thread, cpu: int, *, prio: int = 120) -> None:
+        """Adds the moment in which a sleeping thread became runnable."""
+        event = self._ftrace(cpu, ts, 0)
+        event.sched_waking.comm = thread.name
+        event.sched_waking.pid = thread.tid
+        event.sched_waking.prio = prio
+        event.sched_waking.target_cpu = cpu
+        event.sched_waking.success = 1
+
+    def _switch(
+        self, cpu: int, ts: int, prev: Thread, state: str, prev_prio: int, following: Thread, prio: int
+    ) -> None:
+        event = self._ftrace(cpu, ts, prev.tid)
+        switch = event.sched_switch
+        switch.prev_comm, switch.prev_pid, switch.prev_prio = prev.name, prev.tid, prev_prio
+        switch.prev_state = _STATES[state]
+        switch.next_comm, switch.next_pid, switch.next_prio = following.name, following.tid, prio
+
+    def _ftrace(self, cpu: int, ts: int, pid: int) -> Any:
+        packet = self._packet(None)
+        packet.ftrace_events.cpu = cpu
+        event = packet.ftrace_events.event.add()
+        event.timestamp, event.pid = ts, pid
+        return event
+
+    def _event(self, ts: int, track: int, kind: TrackEvent.Type, args: Args | None) -> Any:
+        packet = self._packet(ts)
+        packet.track_event.type = kind
+        packet.track_event.track_uuid = track
+        for name, value in (args or {}).items():
+            annotation = packet.track_event.debug_annotations.add()
+            annotation.name = name
+            if isinstance(value, int):
+                annotation.int_value = value
+            else:
+                annotation.string_value = value
+        return packet.track_event
+
+    def _packet(self, ts: int | None) -> TracePacket:
+        packet: TracePacket = self._trace.add_packet()
+        packet.trusted_packet_sequence_id = _SEQUENCE
+        if ts is not None:
+            packet.timestamp = ts
+        return packet
