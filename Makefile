@@ -7,7 +7,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 FREE_THREADED ?= $(shell cmake/find_free_threaded)
-SOURCES := $(shell find native bindings cmake CMakeLists.txt pyproject.toml -type f -not -name '*.md')
+# What a new build depends on; of the Python files only that one came or went, since the install is editable.
+SOURCES := $(shell find native bindings cmake CMakeLists.txt pyproject.toml -type f -not -name '*.md') \
+           $(shell find src -type d -not -name __pycache__)
 
 .PHONY: demo test test-gil test-free-threaded lint bench venv clean
 .DEFAULT_GOAL := test

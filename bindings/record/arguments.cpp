@@ -11,16 +11,26 @@ namespace unjank::record {
 namespace {
 
 constexpr double kNsPerSecond = 1e9;
+constexpr double kNsLimit = 9223372036854775808.0;  // 2^63
 // threading.TIMEOUT_MAX: what a signed 64-bit count of nanoseconds holds, in whole seconds.
 constexpr std::int64_t kMaxSeconds = std::numeric_limits<std::int64_t>::max() / 1'000'000'000;
 
-bool overflow() {
-  PyErr_SetString(PyExc_OverflowError, "timeout value is too large");
+// What CPython's own locks say; some texts changed on the way.
+#if PY_VERSION_HEX >= 0x030D0000
+constexpr const char* kNegative = "timeout value must be a non-negative number";
+constexpr const char* kTooLargeInteger = "timestamp too large to convert to C PyTime_t";
+#else
+constexpr const char* kNegative = "timeout value must be positive";
+constexpr const char* kTooLargeInteger = "timestamp too large to convert to C _PyTime_t";
+#endif
+
+bool overflow(const char* text) {
+  PyErr_SetString(PyExc_OverflowError, text);
   return false;
 }
 
 bool negative() {
-  PyErr_SetString(PyExc_ValueError, "timeout value must be a non-negative number");
+  PyErr_SetString(PyExc_ValueError, kNegative);
   return false;
 }
 
@@ -32,7 +42,8 @@ bool float_timeout(double seconds, std::int64_t& ns) {
   }
   if (seconds == -1) return ns = -1, true;
   if (seconds < 0) return negative();
-  if (seconds > static_cast<double>(kMaxSeconds)) return overflow();
+  if (seconds * kNsPerSecond >= kNsLimit) return overflow("timestamp out of range for platform time_t");
+  if (seconds > static_cast<double>(kMaxSeconds)) return overflow("timeout value is too large");
   ns = static_cast<std::int64_t>(std::ceil(seconds * kNsPerSecond));
   return true;
 }
@@ -42,12 +53,11 @@ bool integer_timeout(PyObject* value, std::int64_t& ns) {
   if (seconds == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return false;
     PyErr_Clear();
-    PyErr_SetString(PyExc_OverflowError, "timestamp too large to convert to C _PyTime_t");
-    return false;
+    return overflow(kTooLargeInteger);
   }
   if (seconds == -1) return ns = -1, true;
   if (seconds < 0) return negative();
-  if (seconds > kMaxSeconds) return overflow();
+  if (seconds > kMaxSeconds) return overflow(kTooLargeInteger);
   ns = seconds * 1'000'000'000;
   return true;
 }

@@ -1,5 +1,6 @@
 #include "blocking.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "base/schedstat.h"
@@ -32,8 +33,10 @@ WaitPlace wait_place(ThreadPlaces& places) {
       found.caller = place.site;
       break;
     }
-    found.function = place.site;
+    if (place.role != FileRole::kOwn) found.function = place.site;
   }
+  // A library's own thread has no caller in the program: then the library's function is the place.
+  if (found.caller == 0) found.caller = found.function;
   return found;
 }
 
@@ -71,7 +74,7 @@ class RecordedWait {
       event.waiters = lock.word.waiting();
       owner_before_ = sample_owner();
     }
-    event.ts_ns = boot_ns();
+    event.ts_ns = begun_ns_ = boot_ns();
     begun_ = Recorder::instance().begin(places.log(), event);
   }
 
@@ -83,8 +86,9 @@ class RecordedWait {
     const auto after = sample_owner();
     if (!after) return;
     end_.owner = owner_.thread;
-    end_.owner_run_ns = after->run_ns - owner_before_->run_ns;
-    end_.owner_wait_ns = after->wait_ns - owner_before_->wait_ns;
+    end_.owner_run_ns = within_wait(after->run_ns - owner_before_->run_ns);
+    // The kernel books a stay on the run queue when it ends: one that began before this wait counts in full.
+    end_.owner_wait_ns = within_wait(after->wait_ns - owner_before_->wait_ns + end_.owner_run_ns) - end_.owner_run_ns;
   }
 
   /// With the GIL again.
@@ -104,8 +108,13 @@ class RecordedWait {
     return tid ? read_schedstat(*tid) : std::nullopt;
   }
 
+  std::uint64_t within_wait(std::uint64_t ns) const {
+    return std::min(ns, static_cast<std::uint64_t>(end_.ts_ns - begun_ns_));
+  }
+
   ThreadPlaces& places_;
   Holder owner_;
+  std::int64_t begun_ns_ = 0;
   bool begun_ = false;
   std::optional<SchedStat> owner_before_;
   Event end_;

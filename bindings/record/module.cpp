@@ -5,6 +5,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <unistd.h>
+
 #include <cstring>
 #include <system_error>
 #include <tuple>
@@ -43,9 +45,10 @@ PacketFile open_file(const std::string& path, int shared_fd) {
 
 void start(PacketFile& file, const std::string& process_name, const std::vector<std::string>& command_line,
            const Facts& facts, bool samples_owner) {
-  // The starting thread is told first: it may never take a lock.
-  ThreadPlaces::current();
-  PacketFile own = PacketFile::join(file.path(), nb::cast<int>(nb::int_(file.share())));
+  ThreadPlaces::current();  // known from the start, even if it never takes a lock
+  const int shared_fd = file.share();
+  PacketFile own = open_file(file.path(), shared_fd);
+  close(shared_fd);
   if (!Recorder::instance().start(std::move(own), {process_name, command_line, facts}, samples_owner)) {
     throw std::runtime_error("this process is being recorded already");
   }
@@ -125,6 +128,9 @@ NB_MODULE(_record, m) {
         "Functions of this file are never the place of a wait, as those of threading.py.");
   m.def("set_library_file", [](const std::string& path) { set_file_role(path, FileRole::kLibrary); }, "path"_a,
         "Functions of this file wait on behalf of the program, as those of queue.py.");
+
+  m.def("set_own_file", [](const std::string& path) { set_file_role(path, FileRole::kOwn); }, "path"_a,
+        "Functions of this file are not shown at all.");
 
   m.def("creation_name", [](const char* what) { return creation_name(ThreadPlaces::current(), what); }, "what"_a,
         "The name, as a number, of the object that the calling code makes and assigns.");

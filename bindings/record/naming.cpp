@@ -78,6 +78,9 @@ class AssignmentReader {
       case CACHE:
       case NOP:
       case COPY:
+#ifdef BEFORE_WITH
+      case BEFORE_WITH:  // what __enter__ answers is nearly always the object itself
+#endif
         return true;
       case JUMP_FORWARD:
         at_ += 2 * argument;

@@ -144,7 +144,7 @@ std::uint32_t ThreadPlaces::acquire_site() {
   if (!unjank_frame_current(&frame)) return 0;
   Place place = place_of(frame);
   const std::uint32_t innermost = place.site;
-  while (place.role == FileRole::kWrapper) {
+  while (place.is_wrapper()) {
     if (!unjank_frame_outer(&frame)) return innermost;
     place = place_of(frame);
   }
@@ -155,7 +155,8 @@ std::uint32_t ThreadPlaces::stack() {
   std::vector<std::uint32_t> sites;
   UnjankFrame frame;
   for (int more = unjank_frame_current(&frame); more && sites.size() < kMaxStack; more = unjank_frame_outer(&frame)) {
-    sites.push_back(place_of(frame).site);
+    const Place place = place_of(frame);
+    if (place.role != FileRole::kOwn) sites.push_back(place.site);
   }
   return Recorder::instance().dictionary().stacks.intern(sites);
 }

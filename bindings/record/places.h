@@ -18,12 +18,15 @@ enum class FileRole : std::uint8_t {
   kProgram,  // the user's code and its libraries
   kWrapper,  // threading.py: a lock's own methods; never the place
   kLibrary,  // queue.py, concurrent.futures: the place of a lock, not that of a wait
+  kOwn,      // unjank's: as a wrapper, and not in stacks either
 };
 
 /// One Python frame: its site, and what its file is.
 struct Place {
   std::uint32_t site = 0;
   FileRole role = FileRole::kProgram;
+
+  bool is_wrapper() const { return role == FileRole::kWrapper || role == FileRole::kOwn; }
 };
 
 /// The recorder's state of one Python thread. Reached through a thread-local pointer.

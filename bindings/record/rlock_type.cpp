@@ -139,7 +139,7 @@ PyObject* release_save(PyObject* self, PyObject*) {
 PyObject* acquire_restore(PyObject* self, PyObject* saved) {
   unsigned long count = 0;
   unsigned long owner = 0;
-  if (!PyArg_ParseTuple(saved, "kk:_acquire_restore", &count, &owner)) return nullptr;
+  if (!PyArg_ParseTuple(saved, "kk;_acquire_restore() takes (count, owner)", &count, &owner)) return nullptr;
   RLockState& state = state_of(self);
   ThreadPlaces& places = ThreadPlaces::current();
   const Holder me{places.number(), places.acquire_site()};
@@ -178,7 +178,7 @@ PyMethodDef methods[] = {
     {"__exit__", as_method(leave), METH_FASTCALL, "Release the lock."},
     {"_is_owned", is_owned, METH_NOARGS, "For internal use by `threading.Condition`."},
     {"_recursion_count", recursion_count, METH_NOARGS, "For internal use by reentrancy detection."},
-    {"_acquire_restore", acquire_restore, METH_VARARGS, "For internal use by `threading.Condition`."},
+    {"_acquire_restore", acquire_restore, METH_O, "For internal use by `threading.Condition`."},
     {"_release_save", release_save, METH_NOARGS, "For internal use by `threading.Condition`."},
     {"_at_fork_reinit", reinit_after_fork, METH_NOARGS, "Unlocked again, in a forked child."},
     {nullptr, nullptr, 0, nullptr},

@@ -14,11 +14,11 @@ from unjank._errors import (
     TraceError,
     UnjankError,
 )
+from unjank._version import __version__
+from unjank.record import record
 
 if TYPE_CHECKING:
     from unjank.trace import TraceProcessor
-
-__version__ = "0.1.0"
 
 __all__ = [
     "EngineError",
@@ -29,6 +29,7 @@ __all__ = [
     "TraceProcessor",
     "UnjankError",
     "__version__",
+    "record",
 ]
 
 

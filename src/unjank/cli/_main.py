@@ -10,6 +10,7 @@ from typer.exceptions import TyperException
 from unjank import UnjankError, __version__
 from unjank.cli.query import query
 from unjank.cli.report import report
+from unjank.cli.run import run
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -40,6 +41,7 @@ def _root(
 
 app.command()(query)
 app.command()(report)
+app.command(context_settings={"allow_interspersed_args": False})(run)
 
 
 def main(argv: Sequence[str] | None = None) -> None:

@@ -1,0 +1,63 @@
+"""`unjank run`: record a program, then say what its threads waited for."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from unjank.record._session import Sched
+
+
+def run(
+    program: Annotated[str, typer.Argument(metavar="SCRIPT|MODULE", help="A script, or a module with -m.")],
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[ARGS]…", help="For the program.")] = None,
+    module: Annotated[bool, typer.Option("-m", help="Run a module, as python -m does.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The trace file. [default: PROGRAM.pftrace]")
+    ] = None,
+    sched: Annotated[Sched, typer.Option(help="How closely to watch the scheduler.")] = "auto",
+    json_path: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE", help="Findings as JSON.")
+    ] = None,
+) -> int:
+    """Record a Python program and report what its threads waited for.
+
+    The program runs as it would without: same arguments, streams, signals and exit code.
+    """
+    from unjank.record._run import Program, run_recorded
+
+    recorded = Program(program, arguments or [], module)
+    path = output or _free_name(recorded.name)
+    result = run_recorded(recorded, path, sched)
+    for note in result.notes:
+        typer.echo(f"unjank: {note}", err=True)
+    if result.started:
+        _report(path, json_path)
+    else:
+        path.unlink(missing_ok=True)
+    return result.exit_code
+
+
+def _report(path: Path, json_path: Path | None) -> None:
+    """Reports on standard error; should that fail, the program's exit code still counts."""
+    from rich.console import Console
+
+    from unjank import UnjankError
+    from unjank.report import report_trace
+
+    try:
+        report_trace(path, console=Console(stderr=True, highlight=False), json_path=json_path)
+    except (UnjankError, OSError) as error:
+        typer.echo(f"unjank: no report: {error}", err=True)
+    typer.echo(f"unjank: the trace is in {path}", err=True)
+
+
+def _free_name(program: str) -> Path:
+    """`app.pftrace`, or `app-2.pftrace` where an earlier recording has that name."""
+    stem = program.removesuffix(".py") or "program"
+    path = Path(f"{stem}.pftrace")
+    number = 2
+    while path.exists():
+        path = Path(f"{stem}-{number}.pftrace")
+        number += 1
+    return path

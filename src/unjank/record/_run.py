@@ -1,0 +1,178 @@
+"""Starts a program under the recorder and stays out of its way: `unjank run`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from unjank import _record
+from unjank._errors import SchedulingUnavailableError
+from unjank._version import __version__
+from unjank.record._child import EXIT_NOT_STARTED, SETTINGS
+from unjank.record._session import Sched, create_trace_file, start_ftrace
+
+if TYPE_CHECKING:
+    from unjank.record.sched import FtraceSession
+
+_PASSED_ON = (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT, signal.SIGUSR1, signal.SIGUSR2)
+_PATIENCE = 3
+"""So many Ctrl-C, and a program that does not end is killed."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run.
+
+    Attributes:
+        target: A script's path, or a module's name.
+        arguments: What the program finds in `sys.argv[1:]`.
+        is_module: Whether the target is a module, as after `python -m`.
+    """
+
+    target: str
+    arguments: Sequence[str]
+    is_module: bool
+
+    @property
+    def name(self) -> str:
+        """What the process is called in the trace."""
+        return self.target if self.is_module else Path(self.target).name
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """How it went.
+
+    Attributes:
+        exit_code: The program's own; 128 + N if signal N ended it; 3 if it could not be started.
+        started: Whether the program was started, so that there is something to report.
+        notes: What is worth telling about the recording, in plain words.
+    """
+
+    exit_code: int
+    started: bool
+    notes: Sequence[str]
+
+
+def run_recorded(program: Program, output: Path, sched: Sched) -> RunResult:
+    """Runs the program to its end and records it.
+
+    Args:
+        program: What to run; it gets our standard streams, environment and signals.
+        output: The trace file; replaced if it is there.
+        sched: How closely to watch the scheduler.
+
+    Raises:
+        RecordError: The trace cannot be written there.
+        SchedulingUnavailableError: A level was asked for that is not to be had.
+    """
+    level, reason = _choose(sched)
+    file = create_trace_file(output)
+    notes: list[str] = []
+    ftrace: FtraceSession | None = None
+    if level == "ftrace":
+        try:
+            ftrace = start_ftrace(file)
+        except SchedulingUnavailableError as error:
+            if sched != "auto":
+                raise
+            level, reason = "procfs", str(error)
+    try:
+        status = _run(program, file, level, reason)
+    finally:
+        if ftrace is not None:
+            notes += _ftrace_notes(ftrace)
+    return _result(status, file, notes)
+
+
+def _choose(sched: Sched) -> tuple[str, str]:
+    from unjank.record.sched import choose
+
+    chosen = choose(sched)
+    return chosen.level, chosen.reason
+
+
+def _ftrace_notes(ftrace: "FtraceSession") -> list[str]:
+    stats = ftrace.stop()
+    if stats.lost_events:
+        return [f"{stats.lost_events} scheduling events were overwritten before they could be read"]
+    return []
+
+
+def _result(status: int, file: _record.TraceFile, notes: list[str]) -> RunResult:
+    if status < 0:
+        notes.append(f"the program was ended by {_signal_name(-status)}; the trace holds what came before")
+        return RunResult(128 - status, True, notes)
+    # Nothing of ours is in the file: the program was never started, which is the only way to leave it so.
+    started = not (status == EXIT_NOT_STARTED and file.committed == 0)
+    return RunResult(status, started, notes)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _run(program: Program, file: _record.TraceFile, level: str, reason: str) -> int:
+    shared_fd = file.share()
+    try:
+        with _signals_held() as mask_before:
+            settings = {
+                "program": program.target,
+                "arguments": list(program.arguments),
+                "module": program.is_module,
+                "process_name": program.name,
+                "path": file.path,
+                "shared_fd": shared_fd,
+                "sched": level,
+                "sched_reason": reason,
+                "signal_mask": sorted(mask_before),
+                "version": __version__,
+            }
+            child = subprocess.Popen(
+                [sys.executable, *_interpreter_options(), "-m", "unjank.record._child"],
+                env={**os.environ, SETTINGS: json.dumps(settings)},
+                pass_fds=(shared_fd,),
+            )
+            return _wait(child)
+    finally:
+        os.close(shared_fd)
+
+
+def _interpreter_options() -> list[str]:
+    """The -X and -W options, -O and so on that this interpreter was started with."""
+    return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]
+
+
+@contextmanager
+def _signals_held() -> Iterator[set[int]]:
+    """Signals wait in the queue until `_wait` takes them; the child takes the mask off again."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*_PASSED_ON, signal.SIGCHLD})
+    try:
+        yield {int(number) for number in before}
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _wait(child: "subprocess.Popen[bytes]") -> int:
+    """Waits for the child; passes on what was sent to us alone, counts Ctrl-C."""
+    interrupts = 0
+    while (status := child.poll()) is None:
+        came = signal.sigwaitinfo({*_PASSED_ON, signal.SIGCHLD})
+        if came.si_signo == signal.SIGCHLD:
+            continue
+        if came.si_code <= 0:  # from a process: the terminal's (SI_KERNEL) has reached the child by itself
+            child.send_signal(came.si_signo)
+        interrupts += came.si_signo == signal.SIGINT
+        if interrupts >= _PATIENCE:
+            print("unjank: the program does not end; it is killed now", file=sys.stderr)  # noqa: T201
+            child.kill()
+    return status
