@@ -1,5 +1,6 @@
 """Reads the waits of a trace: contended locks of ART and of unjank's recorder, and waits on own locks."""
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,7 +52,7 @@ ORDER BY s.ts, s.id
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Contention:
     """One wait for a lock that another thread held.
 
@@ -110,7 +111,7 @@ class Contention:
         return min(self.end, other.end) - max(self.start, other.start)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SelfWait:
     """One wait for a lock that the waiter itself took: signalling, or a thread that waits for itself."""
 
@@ -208,8 +209,11 @@ def _bounds(row: Any, trace_end: int) -> tuple[int, int]:  # noqa: ANN401  colum
 
 
 def _text(value: object) -> str | None:
-    """A trace may hold any type under an argument's name; an empty text says nothing."""
-    return None if value is None or value == "" else str(value)
+    """A trace may hold any type under an argument's name; an empty text says nothing.
+
+    Interned, since each row has its own copy of what are few different texts.
+    """
+    return None if value is None or value == "" else sys.intern(str(value))
 
 
 def _number(value: object) -> int | None:

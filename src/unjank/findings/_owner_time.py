@@ -67,13 +67,18 @@ class OwnerTime:
         return self.owner_priority > self.waiter_priority
 
 
-def owner_time(evidence: Evidence, wait: Contention) -> OwnerTime | None:
-    """Measures the owner during a wait, from the best source the trace has; None if it has none."""
+def owner_time(evidence: Evidence, wait: Contention, at_least: float = 0) -> OwnerTime | None:
+    """Measures the owner during a wait, from the best source the trace has.
+
+    Returns:
+        None if the trace has no source, or if the owner was kept off the CPU for less than `at_least` ns.
+    """
     if wait.owner and evidence.scheduling.is_recorded:
         states = evidence.scheduling.states(wait.owner.utid, wait.start, wait.end)
         if states:
-            return _from_sched(evidence, wait, wait.owner, states)
-    if wait.owner_wait_ns is not None:
+            off = sum(span.dur for span in states if span.is_runnable)
+            return _from_sched(evidence, wait, wait.owner, states) if off >= at_least else None
+    if wait.owner_wait_ns is not None and wait.owner_wait_ns >= at_least:
         return _from_schedstat(evidence, wait, wait.owner_wait_ns)
     return None
 

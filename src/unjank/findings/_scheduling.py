@@ -16,6 +16,7 @@ _REACHING_IN_SQL = _CPU_SQL + " AND ts < {start} ORDER BY ts DESC LIMIT 1"
 _WITHIN_SQL = _CPU_SQL + " AND ts >= {start} AND ts < {end} ORDER BY ts"
 # A CPU's history is read a page at a time, so that a long trace is never held as a whole.
 _PAGE_NS = 100_000_000
+_MOST_PAGES = 1024
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,13 @@ class Scheduling:
         """Who ran on a CPU within a span of time, cut to it; idle time is left out."""
         found = []
         for page in range(start // _PAGE_NS, (end - 1) // _PAGE_NS + 1):
-            for span in self._page(cpu, page):
-                low, high = max(span.start, start), min(span.end, end)
-                # A span that began on an earlier page is listed again on each later one.
-                begun = max(low, page * _PAGE_NS)
-                stopped = min(high, (page + 1) * _PAGE_NS)
-                if stopped > begun:
-                    found.append(CpuSpan(begun, stopped, span.utid, span.priority))
+            # A span that began on an earlier page is listed again on each later one: cut it to the page.
+            low, high = max(start, page * _PAGE_NS), min(end, (page + 1) * _PAGE_NS)
+            spans = self._page(cpu, page)
+            first = max(bisect_right(spans, low, key=lambda s: s.start) - 1, 0)
+            last = bisect_left(spans, high, key=lambda s: s.start)
+            cut = (_cut_run(span, low, high) for span in spans[first:last])
+            found += [span for span in cut if span.end > span.start]
         return found
 
     def priority(self, utid: int, ts: int) -> int | None:
@@ -105,6 +106,8 @@ class Scheduling:
 
     def _page(self, cpu: int, page: int) -> list[CpuSpan]:
         if (cpu, page) not in self._pages:
+            if len(self._pages) >= _MOST_PAGES:
+                self._pages.clear()
             numbers = {"cpu": int(cpu), "start": page * _PAGE_NS, "end": (page + 1) * _PAGE_NS}
             statements = (_REACHING_IN_SQL.format(**numbers), _WITHIN_SQL.format(**numbers))
             rows = [row for sql in statements for row in self._tp.query(sql)]
@@ -115,6 +118,10 @@ class Scheduling:
 
     def _end(self, ts: int, dur: int) -> int:
         return max(ts, self._trace_end) if dur < 0 else ts + dur
+
+
+def _cut_run(span: CpuSpan, start: int, end: int) -> CpuSpan:
+    return CpuSpan(max(span.start, start), min(span.end, end), span.utid, span.priority)
 
 
 def _cut_state(span: ThreadSpan, start: int, end: int) -> ThreadSpan:

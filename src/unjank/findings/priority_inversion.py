@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from unjank.findings._advice import inversion_advice
+from unjank.findings._contention import Contention
 from unjank.findings._evidence import Evidence
 from unjank.findings._groups import chain_detail, group_waits, lock_detail, owner_name, text
 from unjank.findings._model import Finding, Json, Severity
@@ -24,15 +25,15 @@ _FIRST_NORMAL_PRIORITY = 100  # the kernel's numbers below are real-time priorit
 def find(evidence: Evidence) -> Iterator[Finding]:
     """Yields one finding per lock and owner site whose owner was kept off the CPU during waits."""
     for group in group_waits(evidence.contentions):
-        measured = (owner_time(evidence, w) for w in group.waits if w.dur >= SHORTEST_NS)
-        times = [time for time in measured if time and is_held_off(time)]
+        measured = (owner_time(evidence, wait, shortest(wait)) for wait in group.waits)
+        times = [time for time in measured if time and time.taken >= shortest(time.wait)]
         if times:
             yield _finding(evidence, times)
 
 
-def is_held_off(time: OwnerTime) -> bool:
-    """True if other threads had the owner's CPU for a share of the wait that explains it."""
-    return time.taken >= max(SHORTEST_NS, SMALLEST_SHARE * time.wait.dur)
+def shortest(wait: Contention) -> float:
+    """For how long, in ns, others must have had the owner's CPU for that to explain a wait."""
+    return max(SHORTEST_NS, SMALLEST_SHARE * wait.dur)
 
 
 def severity(times: Sequence[OwnerTime]) -> Severity:
