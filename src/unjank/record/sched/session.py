@@ -30,11 +30,11 @@ class FtraceStats:
 
     Attributes:
         events: Events in the trace.
-        lost_events: Events the kernel overwrote before they were read; the trace marks where they are missing.
+        lost_events: Events the kernel overwrote before they were read; the trace marks where they belong.
         malformed_pages: Pages of the ring that contradicted the kernel's own formats.
         bytes: Bytes appended to the trace.
         sink_failed: Whether the file took no more at some point; later events are missing.
-        instance_left: The tracefs instance where the kernel refused to remove it; the next session tries again.
+        instance_left: The tracefs instance if the kernel refused to remove it; the next session tries again.
     """
 
     events: int
