@@ -12,8 +12,8 @@
 //   - A message that was due when it was posted runs under quit(kSafe) if its post was accepted: the looper reads
 //     the clock after it found the sentinel, and whatever lies below the sentinel was posted before that.
 //   - After quit() returned, every post() is refused.
-// Progress: post, remove, cancel, has and quit are lock-free; next() never waits. Only close() waits, for wake-ups
-// that are being written at that moment.
+// Progress: post, remove, cancel and has are lock-free; next() never waits. close() waits for wake-ups that are being
+// written at that moment, and a second quit() for the first one's push.
 // Cost: post one CAS, and a read of the wake word; next O(log n) amortised; cancel O(1); remove, has O(n).
 // When not to use it: with several consumers; where only first-in-first-out matters; for a million remove() calls by
 // criteria against a long backlog (keep the Handle and cancel()).
@@ -104,12 +104,16 @@ class Queue {
     }
   }
 
-  // The first call decides the mode. Returns the errno of the wake-up, 0 if there was none to report.
+  // The first call decides the mode and pushes the sentinel; others wait for that, so that their posts are refused
+  // too once they return. Returns the errno of the wake-up, 0 if there was none to report.
   int quit(QuitMode mode) {
     std::uint8_t undecided = kNotQuitting;
-    quit_mode_.compare_exchange_strong(undecided, static_cast<std::uint8_t>(mode), std::memory_order_relaxed,
-                                       std::memory_order_relaxed);
-    if (!stack_.push_sentinel()) return 0;
+    if (!quit_mode_.compare_exchange_strong(undecided, static_cast<std::uint8_t>(mode), std::memory_order_relaxed,
+                                            std::memory_order_relaxed) && O::kOneSentinel) {
+      while (!stack_.refuses()) Policy::pause();
+      return 0;
+    }
+    stack_.push_sentinel();
     return wake(wake_word_.sleeper());
   }
   bool quitting() const { return stack_.refuses(); }

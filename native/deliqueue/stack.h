@@ -42,14 +42,12 @@ class Stack {
     return false;
   }
 
-  // Any thread. False: it was there already.
-  bool push_sentinel() {
+  // Any thread, once per stack: the sentinel has one `next`.
+  void push_sentinel() {
     NodeType* top = top_.load(std::memory_order_relaxed);
     do {
-      if (top == &sentinel_) return false;
       sentinel_.next.store(top, std::memory_order_relaxed);
     } while (!publish(top, &sentinel_));
-    return true;
   }
 
   bool refuses() const { return top_.load(std::memory_order_relaxed) == &sentinel_; }
