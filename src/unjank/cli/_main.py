@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from unjank import UnjankError, __version__
+from unjank.cli.doctor import doctor
 from unjank.cli.query import query
 from unjank.cli.report import report
 from unjank.cli.run import run
@@ -39,6 +40,7 @@ def _root(
     """Find what your threads wait for, and stop the wait."""
 
 
+app.command()(doctor)
 app.command()(query)
 app.command()(report)
 app.command(context_settings={"allow_interspersed_args": False})(run)

@@ -135,7 +135,7 @@ def _probe_ftrace(root: Path) -> Level:
 def _probe_unmounted(root: Path) -> Level:
     if not (root / MOUNT_POINT.lstrip("/")).is_dir():
         return _unusable("this kernel has no tracefs", "boot one with CONFIG_FTRACE and CONFIG_EVENT_TRACING")
-    if _has_capability(root, _CAP_SYS_ADMIN):
+    if has_capability(root, _CAP_SYS_ADMIN):
         return Level("ftrace", works=True, reason="tracefs is not mounted yet; a recording mounts it")
     return _unusable(
         "tracefs is not mounted, and mounting it takes root",
@@ -188,7 +188,8 @@ def _as_root() -> str:
 _CAP_SYS_ADMIN = 21  # include/uapi/linux/capability.h
 
 
-def _has_capability(root: Path, number: int) -> bool:
+def has_capability(root: Path, number: int) -> bool:
+    """Whether this process has that capability in effect (capabilities(7)); `root` is the prefix of `/proc`."""
     try:
         lines = (root / "proc/self/status").read_text().splitlines()
     except OSError:
