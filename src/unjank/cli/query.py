@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from unjank import UnjankError
+from unjank.cli._interrupt import interruptible
 
 
 class OutputFormat(StrEnum):
@@ -78,8 +79,9 @@ def _run(
     with TraceProcessor(trace, engine=engine.value if engine else None, shell_path=shell_path) as tp:
         for note in tp.notes:
             typer.echo(f"unjank: note: {note}", err=True)
-        with open_output(None if output == Path(_STDIO) else output) as out:
-            writer = WRITERS[output_format.value](out)
+        target = None if output == Path(_STDIO) else output
+        with open_output(target) as out, interruptible(out.discard):
+            writer = WRITERS[output_format.value](out.stream)
             try:
                 tp.stream(sql, writer.write)
             except UnjankError:

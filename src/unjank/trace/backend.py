@@ -139,6 +139,10 @@ class EngineBackend(TraceProcessorRpc):
             "export() needs Perfetto's trace_processor_shell; open the trace with engine='shell'"
         )
 
+    def close(self) -> None:
+        """Frees the engine; see EngineInstance.close."""
+        self.transport.close()
+
     def _request(self, method: str, fill: Callable[[Message], object]) -> bytes:
         stream = self.protos.TraceProcessorRpcStream()
         request = stream.msg.add(request=self.protos.TraceProcessorRpc.TraceProcessorMethod.Value(method))

@@ -45,7 +45,9 @@ class PacketFraming:
             if data[at] != _PACKET_TAG:
                 self.is_proto = False
                 break
-            length, body = _varint(data, at + 1)
+            length, body = data[at + 1] if at + 1 < end else 0x80, at + 2
+            if length >= 0x80:  # most packets of some traces are short, so the loop is made for those
+                length, body = _varint(data, at + 1)
             if body < 0:
                 self.is_proto = end - at < _LONGEST_HEADER
                 break

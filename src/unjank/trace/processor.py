@@ -4,12 +4,15 @@ import http.client
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from perfetto.common.exceptions import PerfettoException
 from perfetto.trace_processor.api import TraceProcessor as PerfettoTraceProcessor
 from perfetto.trace_processor.api import TraceProcessorConfig
 from perfetto.trace_processor.backend import TraceProcessorBackend
+from perfetto.trace_processor.platform import PlatformDelegate
+from perfetto.trace_processor.protos import ProtoFactory
 
 from unjank.trace.backend import EngineBackend
 from unjank.trace.engine.modules import Bits
@@ -72,6 +75,7 @@ class TraceProcessor(PerfettoTraceProcessor):
         self._engine_name = chosen
         self._shell_path = shell_path or config.bin_path
         self._source: TraceSource | None = None
+        self._loaded = False
         self.notes: list[str] = []
         if isinstance(trace, os.PathLike):
             trace = os.fspath(trace)
@@ -123,6 +127,7 @@ class TraceProcessor(PerfettoTraceProcessor):
                 _replay(self._backend.execute_query(sql), on_batch)
 
     def _create_backend(self, remote: str | None, addr: str | None) -> TraceProcessorBackend:
+        self.protos = _shared_protos()
         if remote or addr:
             return super()._create_backend(remote, addr)
         if self._engine_name == "shell":
@@ -155,6 +160,7 @@ class TraceProcessor(PerfettoTraceProcessor):
                 raise
             self._replace_engine(64)
             self._load(source)
+        self._loaded = True
         self.notes += cut_off_note(source.framing) + stats_notes(self.rows(STATS_SQL))
         if source.path is not None:
             self._metadata = {**self._metadata, "_path": source.name}
@@ -189,13 +195,16 @@ class TraceProcessor(PerfettoTraceProcessor):
         except (SqlError, TraceLoadError, EngineUnavailableError):
             raise
         except EngineDiedError as error:
-            raise TraceLoadError(f"{self._trace_name()}: {error}") from error
+            raise TraceLoadError(f"{self._trace_name()}: {error}{self._load_hint()}") from error
         except PerfettoException as error:
             if sql_errors:
-                raise sql_error(str(error), self._refused_path()) from None
+                raise sql_error(str(error), self._refused_path(), wide=self.engine != "wasm") from None
             raise TraceLoadError(f"{self._trace_name()}: {_load_reason(str(error))}") from None
         except (ConnectionError, http.client.HTTPException) as error:
             raise TraceLoadError(f"{self._trace_name()}: the trace processor went away ({error})") from error
+
+    def _load_hint(self) -> str:
+        return "" if self._loaded else "; the trace may be damaged, or of a variant the engine does not know"
 
     def _trace_name(self) -> str:
         return self._source.name if self._source else "no trace"
@@ -207,6 +216,12 @@ class TraceProcessor(PerfettoTraceProcessor):
 def query(tp: TraceProcessor, sql: str) -> list[Row]:
     """Runs SQL on a trace; see `TraceProcessor.rows`."""
     return tp.rows(sql)
+
+
+@lru_cache(maxsize=1)
+def _shared_protos() -> ProtoFactory:
+    """One set of message classes per process: protobuf never frees a set whose enums were looked at."""
+    return ProtoFactory(PlatformDelegate())
 
 
 def _choose_engine(engine: str | None, shell_path: object) -> str:

@@ -9,12 +9,13 @@ _FRAME = re.compile(r'^  File "(?P<source>[^"\n]*)" line (?P<line>\d+) col (?P<c
 _USER_SQL = "stdin"  # the engine's name for SQL that came in a query
 
 
-def sql_error(text: str, refused_path: str | None = None) -> SqlError:
+def sql_error(text: str, refused_path: str | None = None, *, wide: bool = True) -> SqlError:
     """The exception for an error text of the engine.
 
     Args:
         text: what the engine said.
         refused_path: a file the statement tried to open, which explains the error.
+        wide: whether the engine has as much memory as it can get.
     """
     positions = [
         SqlPosition(frame["source"], int(frame["line"]), int(frame["column"]))
@@ -23,6 +24,8 @@ def sql_error(text: str, refused_path: str | None = None) -> SqlError:
     reason = _reason(text)
     if refused_path is not None:
         reason = f"{reason} (SQL can't access files)"
+    if reason == "out of memory" and not wide:
+        reason = "out of memory; open the trace with engine 'wasm64', which has more"
     position = _innermost_of_user(positions)
     return SqlError(f"SQL error{_where(positions, position)}: {reason}", text, position)
 

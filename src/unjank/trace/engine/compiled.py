@@ -48,7 +48,7 @@ class ModuleCache:
     """
 
     folder: Path
-    cpu_facts: str = field(default_factory=lambda: _machine_facts())
+    cpu_facts: str = field(default_factory=lambda: machine_facts())
 
     def load(self, source: EngineModule) -> CompiledModule:
         """The compiled module, from the cache where it holds a good one, else compiled and stored there.
@@ -162,7 +162,7 @@ def _uncached(error: Exception) -> str:
     return f"the engine's compiled code is not cached, so each start compiles it again: {where}{reason}"
 
 
-def _machine_facts(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+def machine_facts(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     """CPU architecture, model and features, from the first CPU that /proc/cpuinfo lists."""
     try:
         first = cpuinfo.read_text().split("\n\n", 1)[0]

