@@ -1,6 +1,9 @@
 #include "blocking.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "base/schedstat.h"
@@ -52,6 +55,13 @@ void describe_wait(Event& event, ThreadPlaces& places) {
   }
 }
 
+/// The thread's nice value, or what was known of it if it is gone.
+std::int8_t nice_of(pid_t tid, std::int8_t known) {
+  errno = 0;
+  const int nice = getpriority(PRIO_PROCESS, static_cast<id_t>(tid));
+  return errno == 0 ? static_cast<std::int8_t>(nice) : known;
+}
+
 /// What is recorded of one wait. Nothing, where nothing is being recorded.
 class RecordedWait {
  public:
@@ -85,7 +95,6 @@ class RecordedWait {
     if (!owner_before_) return;
     const auto after = sample_owner();
     if (!after) return;
-    end_.owner = owner_.thread;
     end_.owner_run_ns = within_wait(after->run_ns - owner_before_->run_ns);
     // The kernel books a stay on the run queue when it ends: one that began before this wait counts in full.
     end_.owner_wait_ns = within_wait(after->wait_ns - owner_before_->wait_ns + end_.owner_run_ns) - end_.owner_run_ns;
@@ -102,10 +111,12 @@ class RecordedWait {
   }
 
  private:
-  std::optional<SchedStat> sample_owner() const {
+  std::optional<SchedStat> sample_owner() {
     if (!Recorder::instance().samples_owner() || owner_.thread == 0) return std::nullopt;
     const auto tid = Recorder::instance().threads().tid_of(owner_.thread);
-    return tid ? read_schedstat(*tid) : std::nullopt;
+    if (!tid) return std::nullopt;
+    end_.owner_nice = nice_of(*tid, end_.owner_nice);
+    return read_schedstat(*tid);
   }
 
   std::uint64_t within_wait(std::uint64_t ns) const {

@@ -14,12 +14,16 @@
 #elif PY_VERSION_HEX >= 0x030E0000
 #define CURRENT_FRAME(state) ((state)->current_frame)
 #define FRAME_EXECUTABLE(frame) PyStackRef_AsPyObjectBorrow((frame)->f_executable)
+#define FRAME_LOCAL(frame, index) \
+  (PyStackRef_IsNull((frame)->localsplus[index]) ? NULL : PyStackRef_AsPyObjectBorrow((frame)->localsplus[index]))
 #elif PY_VERSION_HEX >= 0x030D0000
 #define CURRENT_FRAME(state) ((state)->current_frame)
 #define FRAME_EXECUTABLE(frame) ((frame)->f_executable)
+#define FRAME_LOCAL(frame, index) ((frame)->localsplus[index])
 #else
 #define CURRENT_FRAME(state) ((state)->cframe->current_frame)
 #define FRAME_EXECUTABLE(frame) ((PyObject*)(frame)->f_code)
+#define FRAME_LOCAL(frame, index) ((frame)->localsplus[index])
 #endif
 
 static PyThreadState* thread_state(void) {
@@ -57,4 +61,11 @@ int unjank_frame_current(UnjankFrame* frame) {
 
 int unjank_frame_outer(UnjankFrame* frame) {
   return describe(((struct _PyInterpreterFrame*)frame->record)->previous, frame);
+}
+
+const char* unjank_frame_first_local_type(const UnjankFrame* frame) {
+  const struct _PyInterpreterFrame* record = (const struct _PyInterpreterFrame*)frame->record;
+  if (frame->code->co_argcount == 0) return NULL;
+  PyObject* first = FRAME_LOCAL(record, 0);
+  return first == NULL ? NULL : Py_TYPE(first)->tp_name;
 }

@@ -23,6 +23,9 @@ int unjank_frame_current(UnjankFrame* frame);
 /* The frame that called `frame`; 0 at the outermost. */
 int unjank_frame_outer(UnjankFrame* frame);
 
+/* The class name of the frame's first local variable, `self` in a method; NULL if it has none. */
+const char* unjank_frame_first_local_type(const UnjankFrame* frame);
+
 #ifdef __cplusplus
 }
 #endif

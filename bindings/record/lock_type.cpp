@@ -140,4 +140,8 @@ PyObject* make_lock_type() { return PyType_FromSpec(&spec); }
 
 PyObject* allocate_lock(PyTypeObject* type) { return make(type); }
 
+long waiters_of_lock(PyObject* lock, PyTypeObject* type) {
+  return PyObject_TypeCheck(lock, type) ? static_cast<long>(state_of(lock).word.waiting()) : -1;
+}
+
 }  // namespace unjank::record

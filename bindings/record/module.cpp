@@ -85,7 +85,8 @@ NB_MODULE(_record, m) {
 
   nb::object lock_type = nb::steal(own_type(make_lock_type()));
   m.attr("Lock") = lock_type;
-  m.attr("RLock") = nb::steal(own_type(make_rlock_type()));
+  nb::object rlock_type = nb::steal(own_type(make_rlock_type()));
+  m.attr("RLock") = rlock_type;
   // The module keeps the type alive for as long as the function can be called.
   m.def(
       "allocate_lock",
@@ -93,6 +94,17 @@ NB_MODULE(_record, m) {
         return nb::steal(own_type(allocate_lock(type)));
       },
       "Makes a recorded lock.");
+
+  m.def(
+      "waiters",
+      [lock_type = reinterpret_cast<PyTypeObject*>(lock_type.ptr()),
+       rlock_type = reinterpret_cast<PyTypeObject*>(rlock_type.ptr())](nb::handle lock) {
+        const long waiters = waiters_of_lock(lock.ptr(), lock_type);
+        const long others = waiters >= 0 ? waiters : waiters_of_rlock(lock.ptr(), rlock_type);
+        if (others < 0) throw nb::type_error("not a recorded lock: only those made while recording count waiters");
+        return others;
+      },
+      "lock"_a, "How many threads wait for a recorded lock at this moment.");
 
   nb::class_<PacketFile>(m, "TraceFile", "A trace file that several processes append whole packets to.")
       .def("__init__",

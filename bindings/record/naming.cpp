@@ -149,7 +149,15 @@ std::string class_of(const std::string& qualified_name) {
   if (const std::size_t inner = owner.rfind(locals); inner != std::string::npos) {
     owner = owner.substr(inner + locals.size());
   }
-  return owner == "<locals>" ? "" : owner;
+  return owner.ends_with("<locals>") ? "" : owner;
+}
+
+/// The class a method's `self` is of; generated methods, as dataclasses have, are not named after it.
+std::string class_of_self(const UnjankFrame& frame) {
+  const char* type = unjank_frame_first_local_type(&frame);
+  if (type == nullptr) return "";
+  const std::string name = type;
+  return name.substr(name.rfind('.') + 1);
 }
 
 std::string first_local(PyCodeObject* code) {
@@ -163,9 +171,10 @@ std::string assigned_name(const UnjankFrame& frame) {
   const std::string function = text_of(frame.code->co_qualname);
   if (assignment->in_class_body) return function + '.' + assignment->name;
   if (assignment->object.empty()) return assignment->name;
-  const std::string owner = class_of(function);
-  const bool on_self = !owner.empty() && assignment->object == first_local(frame.code);
-  return (on_self ? owner : assignment->object) + '.' + assignment->name;
+  if (assignment->object != first_local(frame.code)) return assignment->object + '.' + assignment->name;
+  std::string owner = class_of(function);
+  if (owner.empty() && assignment->object == "self") owner = class_of_self(frame);
+  return (owner.empty() ? assignment->object : owner) + '.' + assignment->name;
 }
 
 /// The frames from the lock's constructor out to the program's own.

@@ -70,6 +70,14 @@ class SiteIndex {
                    [] { instance().mutex_.unlock(); });
   }
 
+  FileRole role_of(const Site& site) const {
+    const auto known = roles_.find(site.path);
+    if (known == roles_.end()) return FileRole::kProgram;
+    // What starts a thread is no place in it: a thread whose target is Event.wait waits in Event.wait.
+    const bool starts = site.function == "Thread.run" || site.function.starts_with("Thread._bootstrap");
+    return known->second == FileRole::kWrapper && starts ? FileRole::kOwn : known->second;
+  }
+
   bool find(const Key& key, Place& place) {
     const std::lock_guard guard(mutex_);
     const auto known = sites_.find(key);
@@ -82,7 +90,7 @@ class SiteIndex {
     Place place;
     {
       const std::lock_guard guard(mutex_);
-      if (const auto role = roles_.find(site.path); role != roles_.end()) place.role = role->second;
+      place.role = role_of(site);
       const auto [entry, fresh] = sites_.try_emplace(key, place);
       if (!fresh) return entry->second;
       place.site = entry->second.site = Recorder::instance().dictionary().sites.add(std::move(site));

@@ -214,4 +214,8 @@ PyType_Spec spec = {
 
 PyObject* make_rlock_type() { return PyType_FromSpec(&spec); }
 
+long waiters_of_rlock(PyObject* lock, PyTypeObject* type) {
+  return PyObject_TypeCheck(lock, type) ? static_cast<long>(state_of(lock).lock.word.waiting()) : -1;
+}
+
 }  // namespace unjank::record

@@ -17,8 +17,10 @@ namespace unjank {
 
 // `committed` — Encodes: bytes of the file that are whole packets. Written by: whoever holds the flock,
 // which orders the accesses; atomic only because two processes map it.
+// `error` — Encodes: the first failure's errno, 0 for none. Written by: the writer whose CAS wins. Only told.
 struct PacketFile::Shared {
   std::atomic<std::uint64_t> committed;
+  std::atomic<int> error;
 };
 
 namespace {
@@ -108,7 +110,7 @@ PacketFile::PacketFile(PacketFile&& other) noexcept
       shared_(std::exchange(other.shared_, nullptr)),
       device_(other.device_),
       inode_(other.inode_),
-      error_(other.error_) {}
+      failed_(other.failed_) {}
 
 PacketFile::~PacketFile() {
   if (shared_ != nullptr) munmap(shared_, sizeof(Shared));
@@ -118,7 +120,7 @@ PacketFile::~PacketFile() {
 
 bool PacketFile::append(std::span<const std::byte> whole_packets) {
   if (whole_packets.empty()) return true;
-  if (error_ != 0 || !ensure_open()) return false;
+  if (failed_ || !ensure_open()) return false;
   const FileLock lock(fd_);
   return append_locked(whole_packets);
 }
@@ -167,7 +169,9 @@ bool PacketFile::ensure_open() {
 }
 
 bool PacketFile::fail(int error) {
-  error_ = error;
+  failed_ = true;
+  int none = 0;
+  shared_->error.compare_exchange_strong(none, error, std::memory_order_relaxed);
   return false;
 }
 
@@ -179,6 +183,8 @@ void PacketFile::reopen_after_fork() {
   if (own >= 0 && still_ours()) close(fd_);
   if (own >= 0) fd_ = move_high(own);
 }
+
+int PacketFile::error() const { return shared_->error.load(std::memory_order_relaxed); }
 
 std::uint64_t PacketFile::committed() const { return shared_->committed.load(std::memory_order_relaxed); }
 

@@ -40,8 +40,8 @@ class PacketFile final : public PacketSink {
   void reopen_after_fork();
 
   const std::string& path() const { return path_; }
-  /// errno of the first failure, 0 if none.
-  int error() const { return error_; }
+  /// errno of the first failure of any writer, 0 if none.
+  int error() const;
   /// Size of the whole part of the file, in bytes, by all writers.
   std::uint64_t committed() const;
 
@@ -62,7 +62,7 @@ class PacketFile final : public PacketSink {
   Shared* shared_ = nullptr;
   dev_t device_ = 0;
   ino_t inode_ = 0;
-  int error_ = 0;
+  bool failed_ = false;
 };
 
 }  // namespace unjank

@@ -141,12 +141,7 @@ void EventEncoder::end(const Event& event) {
   say_if_known("gil_ns", event.gil_ns);
   say_if_known("owner_run_ns", event.owner_run_ns);
   say_if_known("owner_wait_ns", event.owner_wait_ns);
-  if (event.owner_wait_ns == kAbsent) return;
-  SchedFacts owner;
-  const auto tid = threads_.tid_of(event.owner);
-  if (tid && read_sched_facts(*tid, owner)) {
-    say("owner_nice", static_cast<std::uint64_t>(std::int64_t{owner.nice}));
-  }
+  if (event.owner_wait_ns != kAbsent) say("owner_nice", static_cast<std::uint64_t>(std::int64_t{event.owner_nice}));
 }
 
 void EventEncoder::dropped(const ThreadLog& log, std::uint64_t count, std::int64_t ts_ns) {

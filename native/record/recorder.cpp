@@ -67,8 +67,8 @@ Recorder::Recorder() {
 }
 
 void Recorder::detach(ThreadLog& log) {
-  log.exited.store(true, std::memory_order_release);
-  if (!recording()) threads_.forget(log);
+  log.exited.store(true);
+  if (!file_open_.load()) threads_.forget(log);  // else the writer does, once it has read the ring
 }
 
 bool Recorder::begin(ThreadLog& log, const Event& event) {
@@ -93,6 +93,7 @@ bool Recorder::start(PacketFile file, SessionFacts session, bool samples_owner) 
     current_->begin(boot_ns());
     stopping_.store(false, std::memory_order_relaxed);
   }
+  file_open_.store(true);
   samples_owner_.store(samples_owner, std::memory_order_relaxed);
   recording_.store(true, std::memory_order_relaxed);
   ensure_writer();
@@ -206,6 +207,10 @@ RecordingEnd Recorder::stop(const std::string& how) {
   current_->write_out(1);
   const RecordingEnd end{current_->file.committed(), current_->file.error()};
   current_.reset();
+  file_open_.store(false);
+  for (const auto& log : threads_.live()) {
+    if (log->exited.load()) threads_.forget(*log);
+  }
   return end;
 }
 

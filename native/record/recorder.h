@@ -68,6 +68,10 @@ class Recorder {
   // an event more or less at the edge of a recording does not matter, and rings outlive recordings.
   std::atomic<bool> recording_{false};
   std::atomic<bool> samples_owner_{false};
+  // `file_open_` — Encodes: a writer may still read rings, also after `recording_` went down. Written by:
+  // start, stop. Sequentially consistent with ThreadLog::exited: a thread that ends around `stop` is
+  // forgotten by itself or by `stop`, never before its last events are written.
+  std::atomic<bool> file_open_{false};
   ThreadRegistry threads_;
   Dictionary dictionary_;
 

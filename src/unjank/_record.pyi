@@ -33,6 +33,9 @@ class RLock:
 def allocate_lock() -> Lock:
     """Makes a recorded lock."""
 
+def waiters(lock: Lock | RLock) -> int:
+    """How many threads wait for a recorded lock at this moment."""
+
 class TraceFile:
     """A trace file that several processes append whole packets to."""
 

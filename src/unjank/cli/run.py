@@ -31,10 +31,10 @@ def run(
     result = run_recorded(recorded, path, sched)
     for note in result.notes:
         typer.echo(f"unjank: {note}", err=True)
-    if result.started:
-        _report(path, json_path)
-    else:
+    if not result.started:
         path.unlink(missing_ok=True)
+    elif result.recorded:
+        _report(path, json_path)
     return result.exit_code
 
 

@@ -51,12 +51,14 @@ class RunResult:
 
     Attributes:
         exit_code: The program's own; 128 + N if signal N ended it; 3 if it could not be started.
-        started: Whether the program was started, so that there is something to report.
+        started: Whether the program was started.
+        recorded: Whether there is a trace to report on.
         notes: What is worth telling about the recording, in plain words.
     """
 
     exit_code: int
     started: bool
+    recorded: bool
     notes: Sequence[str]
 
 
@@ -106,12 +108,14 @@ def _ftrace_notes(ftrace: "FtraceSession") -> list[str]:
 
 
 def _result(status: int, file: _record.TraceFile, notes: list[str]) -> RunResult:
+    if file.error:
+        notes.append(f"the recording ends early: {os.strerror(file.error)}; the program was not disturbed")
     if status < 0:
         notes.append(f"the program was ended by {_signal_name(-status)}; the trace holds what came before")
-        return RunResult(128 - status, True, notes)
-    # Nothing of ours is in the file: the program was never started, which is the only way to leave it so.
-    started = not (status == EXIT_NOT_STARTED and file.committed == 0)
-    return RunResult(status, started, notes)
+        return RunResult(128 - status, True, file.committed > 0, notes)
+    # Nothing is in the file: the program was never started.
+    started = status != EXIT_NOT_STARTED or file.committed > 0
+    return RunResult(status, started, file.committed > 0, notes)
 
 
 def _signal_name(number: int) -> str:

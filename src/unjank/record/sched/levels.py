@@ -189,7 +189,7 @@ _CAP_SYS_ADMIN = 21  # include/uapi/linux/capability.h
 
 
 def has_capability(root: Path, number: int) -> bool:
-    """Whether this process has that capability in effect (capabilities(7)); `root` is the prefix of `/proc`."""
+    """Whether this process has that capability in effect (capabilities(7)); `root` prefixes `/proc`."""
     try:
         lines = (root / "proc/self/status").read_text().splitlines()
     except OSError:
