@@ -182,3 +182,14 @@ def test_signalling_is_no_self_deadlock(find: Find) -> None:
     trace.self_wait(thread, 30 * MS, None)
     end_at(trace, 200 * MS)
     assert of_kind(find(trace)) == []
+
+
+@pytest.mark.parametrize(("ended", "found"), [(True, 0), (False, 2)])
+def test_hung_program_whose_last_events_are_the_deadlock(find: Find, ended: bool, found: int) -> None:
+    """A hung program writes no more: if its recording has no end, a circle need not have lasted."""
+    trace = TraceBuilder()
+    trace.process(100, "app.py")
+    trace.session(100, sched="off", ended=ended)
+    ring(trace, 2, end=None)
+    trace.self_wait(trace.thread(100, 150, "alone"), 11 * MS, None, lock_id=9)
+    assert len(of_kind(find(trace))) == found

@@ -175,7 +175,10 @@ def test_unfinished_wait_lasts_to_the_end(find: Find) -> None:
     finding = only(found)
     assert finding.dur_ns == 65 * MS
     assert finding.detail["unfinished"] == 1
-    assert "had waited 65 ms when the trace ended" in str(finding.detail["summary"])
+    assert finding.detail["summary"] == (
+        "waiter (app.py) had waited 65 ms for Ledger._lock (bank.py:4) when the trace ended; it was held by owner "
+        "in Ledger.post() (bank.py:20)."
+    )
     assert "1 of 1 waits had not ended with the trace; they count up to its end." in found.notes
 
 
@@ -231,3 +234,13 @@ def test_worst_comes_first(find: Find) -> None:
     found = find(trace)
     assert [f.detail["lock"] for f in found.findings] == ["L1", "L3", "L2", "L0"]
     assert [f.detail["lock"] for f in found.at_least(Severity.MEDIUM)] == ["L1", "L3", "L2"]
+
+
+def test_advice_on_threads_that_wait_for_each_other(find: Find) -> None:
+    """Where the chain comes back to the waiter, no lock further on is to blame."""
+    trace = TraceBuilder()
+    first, second = trace.thread(100, 101, "first"), trace.thread(100, 102, "second")
+    trace.contention(first, second, 10 * MS, 40 * MS, result="timeout")
+    trace.contention(second, first, 11 * MS, 41 * MS, lock="B", lock_id=2)
+    advice = {finding.advice for finding in of_kind(find(trace))}
+    assert advice == {"The threads wait for each other: take the locks in the same order everywhere."}

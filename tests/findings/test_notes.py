@@ -6,7 +6,7 @@ from tests.findings.conftest import Find
 
 from unjank.findings import find_all
 
-DEFAULT_NOTE = "No thread had to wait for a lock while this was recorded."
+DEFAULT_NOTE = "No thread had to wait for a lock of another one while this was recorded."
 
 
 def recorded(sched: str, *, ended: bool = True, **session: str) -> TraceBuilder:

@@ -99,6 +99,35 @@ def test_lead_is_the_worst_wait() -> None:
     assert lead_sentence(found) == "UI thread waited."
 
 
+def deadlock() -> Finding:
+    """A finding on two threads that wait for each other, of which `finding()` is one wait."""
+    link = {
+        "thread": "UI thread",
+        "tid": 7,
+        "lock": "A",
+        "where": "a.b.C.f() (a.py:1)",
+        "owner": "bg",
+        "ts_ns": 5,
+    }
+    other = {**link, "thread": "bg", "tid": 8, "lock": "B", "owner": "UI thread", "ts_ns": 6}
+    detail = {"cycle": [other, link], "total_ns": 18_000_000, "summary": "Deadlock."}
+    return finding(kind="deadlock-cycle", severity=Severity.MEDIUM, ts_ns=6, dur_ns=18_000_000, detail=detail)
+
+
+def test_lead_is_the_deadlock_that_the_worst_wait_is_part_of() -> None:
+    """A wait in a circle is explained by the circle, one of another thread at that time is not."""
+    for tid, lead in ((7, "Deadlock."), (9, "UI thread waited.")):
+        wait = finding(detail={"waiter_tid": tid, "summary": "UI thread waited."})
+        assert lead_sentence(FindingSet.ranked([wait, deadlock()], [])) == lead
+
+
+def test_deadlock_lists_each_wait() -> None:
+    """A circle is shown wait by wait."""
+    text = rendered([deadlock()])
+    assert "        bg in C.f() (a.py:1) for B, held by UI thread\n" in text
+    assert "        UI thread in C.f() (a.py:1) for A, held by bg\n" in text
+
+
 def test_kind_without_summary() -> None:
     """A kind that gives no sentence still leads with one."""
     assert lead_sentence(FindingSet.ranked([finding(kind="new-kind", detail={})], [])) == (

@@ -11,6 +11,8 @@ _MESSAGE_QUEUE = "android.os.MessageQueue."
 
 def contention_advice(wait: Contention, chain: Sequence[Contention]) -> str:
     """Advice on a wait for a lock."""
+    if chain and chain[-1].owner == wait.waiter:
+        return "The threads wait for each other: take the locks in the same order everywhere."
     if chain:
         last = chain[-1]
         return (

@@ -69,6 +69,10 @@ class Evidence:
         """What unjank's recorder said of itself; empty for other traces."""
         return tuple(read_recordings(self.tp))
 
+    def was_cut_off(self, upid: int | None) -> bool:
+        """True if a process was recorded until it died or was killed: its last events are the last it wrote."""
+        return any(recording.upid == upid and not recording.ended for recording in self.recordings)
+
     def waits_of(self, thread: Thread) -> list[Contention]:
         """The waits of one thread, by start."""
         return self._by_waiter.get(thread.utid, [])

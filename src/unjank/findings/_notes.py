@@ -70,7 +70,7 @@ def _on_art_locks(evidence: Evidence) -> Iterator[str]:
 
 def _nothing_found(evidence: Evidence) -> str:
     if evidence.recordings:
-        return "No thread had to wait for a lock while this was recorded."
+        return "No thread had to wait for a lock of another one while this was recorded."
     return (
         "The trace has no lock contention slices: nothing is known about locks. Record Android with the "
         "atrace categories dalvik and sched, a Python program with 'unjank run'."

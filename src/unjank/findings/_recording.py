@@ -41,12 +41,14 @@ class Recording:
     """One process that unjank recorded.
 
     Attributes:
+        upid: Perfetto's id of the process.
         process: Its name.
         sched: How scheduling was recorded: `ftrace`, `procfs`, `off`.
         sched_reason: Why not better, None if nothing was said.
         ended: True if the recording was closed; False if the process died or still runs.
     """
 
+    upid: int | None
     process: str
     sched: str | None
     sched_reason: str | None
@@ -74,6 +76,7 @@ def read_recordings(tp: Queryable) -> Iterator[Recording]:
     for row in rows:
         if row.name == "session":
             yield Recording(
+                upid=row.upid,
                 process=row.process or f"process {row.pid}",
                 sched=None if row.sched is None else str(row.sched),
                 sched_reason=str(row.sched_reason) if row.sched_reason else None,

@@ -11,12 +11,13 @@ from unjank.findings._units import format_duration
 
 def wait_sentence(wait: Contention, chain: Sequence[Contention] = ()) -> str:
     """Tells one wait, without the full stop: who, how long, for what, held by whom and where."""
+    waited = f"{who(wait.waiter)} {_waited(wait)} {_for_what(wait)}"
     held = f"held by {owner_name(wait)}"
     if wait.owner_site:
         held += f" in {in_code(wait.owner_site)}"
     if chain:
         held += f", which itself waited for {short_lock(chain[0])}, held by {owner_name(chain[0])}"
-    return f"{who(wait.waiter)} {_waited(wait)} {_for_what(wait)}, {held}"
+    return f"{waited} when the trace ended; it was {held}" if wait.is_open else f"{waited}, {held}"
 
 
 def short_lock(wait: Contention) -> str:
@@ -66,7 +67,7 @@ def _for_what(wait: Contention) -> str:
 def _waited(wait: Contention) -> str:
     duration = format_duration(wait.dur)
     if wait.is_open:
-        return f"had waited {duration} when the trace ended"
+        return f"had waited {duration}"
     if wait.result == "timeout":
         return f"waited {duration} in vain"
     return f"waited {duration}"

@@ -16,12 +16,13 @@ from unjank.findings._evidence import Evidence
 from unjank.findings._groups import link_detail, lock_detail, owner_name, text
 from unjank.findings._model import Finding, Severity
 from unjank.findings._sentences import in_code, listed, who
+from unjank.findings._threads import Thread
 from unjank.findings._units import format_duration
 
 KIND = "deadlock-cycle"
 
 # A released lock may take this long to reach the thread that waits for it. Circles that are younger
-# when the trace ends may still come undone.
+# when the trace ends may still come undone, unless the program hung and its last events are the circle.
 HANDOVER_NS = 10_000_000
 _GIVEN_UP = ("timeout", "interrupted")
 
@@ -63,10 +64,10 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     index = _LockIndex(evidence.contentions)
     for wait in evidence.contentions:
         cycle = _closed_by(evidence, wait)
-        if cycle and _holds(cycle) and not index.disproves(cycle):
+        if cycle and _holds(evidence, cycle) and not index.disproves(cycle):
             repeats[frozenset((w.waiter.utid, w.lock_label) for w in cycle.waits)].append(cycle)
     yield from (_cycle_finding(cycles) for cycles in repeats.values())
-    yield from (_self_finding(wait) for wait in _waits_for_self(evidence.self_waits))
+    yield from (_self_finding(wait) for wait in _waits_for_self(evidence))
 
 
 def severity(cycle: Cycle) -> Severity:
@@ -89,12 +90,17 @@ def _closed_by(evidence: Evidence, wait: Contention) -> Cycle | None:
     return Cycle(tuple(waits)) if closed else None
 
 
-def _holds(cycle: Cycle) -> bool:
+def _holds(evidence: Evidence, cycle: Cycle) -> bool:
     """True if what ended the circle, if anything, proves that no lock in it was released before."""
     broken_by = cycle.broken_by
     if broken_by.is_open:
-        return cycle.dur >= HANDOVER_NS
+        return _is_settled(evidence, cycle.waits[0].waiter, cycle.dur)
     return broken_by.result in _GIVEN_UP
+
+
+def _is_settled(evidence: Evidence, thread: Thread, dur: int) -> bool:
+    """True if an open wait of that length would have ended if it could."""
+    return dur >= HANDOVER_NS or evidence.was_cut_off(thread.upid)
 
 
 class _LockIndex:
@@ -124,12 +130,17 @@ class _LockIndex:
         return waits
 
 
-def _waits_for_self(waits: Sequence[SelfWait]) -> Iterator[SelfWait]:
+def _waits_for_self(evidence: Evidence) -> Iterator[SelfWait]:
     """Waits on own locks that never ended, of locks that no other thread was ever seen to release."""
+    waits = evidence.self_waits
     signalled = {(w.waiter.upid, w.lock_id, w.lock) for w in waits if w.result == "acquired"}
     for wait in waits:
-        stuck = wait.result == "interrupted" or (wait.is_open and wait.end - wait.start >= HANDOVER_NS)
-        if stuck and (wait.waiter.upid, wait.lock_id, wait.lock) not in signalled:
+        settled = wait.is_open and _is_settled(evidence, wait.waiter, wait.end - wait.start)
+        if (settled or wait.result == "interrupted") and (
+            wait.waiter.upid,
+            wait.lock_id,
+            wait.lock,
+        ) not in signalled:
             yield wait
 
 

@@ -52,13 +52,23 @@ def _lead(found: FindingSet) -> Text:
 
 
 def _best_explained(worst: Finding, findings: Sequence[Finding]) -> Finding:
-    """Of the findings on the same wait, the one that says more than that there was a wait."""
-    same = [
-        finding
-        for finding in findings
-        if (finding.ts_ns, finding.dur_ns, finding.thread) == (worst.ts_ns, worst.dur_ns, worst.thread)
-    ]
-    return next((finding for finding in same if finding.kind != "lock-contention"), worst)
+    """Of the findings on the worst wait, the one that says more than that there was a wait."""
+    causes = (finding for finding in findings if finding.kind != "lock-contention")
+    return next((cause for cause in causes if _is_about(cause, worst)), worst)
+
+
+def _is_about(cause: Finding, wait: Finding) -> bool:
+    """True if both tell of the same wait, or the wait is part of the circle that `cause` tells of."""
+    if (cause.ts_ns, cause.dur_ns, cause.thread) == (wait.ts_ns, wait.dur_ns, wait.thread):
+        return True
+    tid = wait.detail.get("waiter_tid")
+    return any((link.get("ts_ns"), link.get("tid")) == (wait.ts_ns, tid) for link in _circle(cause))
+
+
+def _circle(finding: Finding) -> Sequence[Mapping[str, Json]]:
+    """The waits of a circle, for kinds that tell one."""
+    links = finding.detail.get("cycle")
+    return [link for link in links if isinstance(link, Mapping)] if isinstance(links, Sequence) else []
 
 
 def _summary(finding: Finding) -> str:
@@ -121,7 +131,12 @@ def _duration(value: object) -> str:
 
 
 def _particulars(finding: Finding) -> Iterator[str]:
-    """Where the thread waited, for what, who held it, and who ran instead."""
+    """Where the thread waited, for what, who held it, and who ran instead; of a circle each wait."""
+    for link in _circle(finding):
+        place = f" in {short_site(str(link['where']))}" if link.get("where") else ""
+        yield f"{link.get('thread')}{place} for {link.get('lock')}, held by {link.get('owner')}"
+    if _circle(finding):
+        return
     if finding.where:
         yield f"in {short_site(finding.where)}"
     lock = finding.detail.get("lock")
