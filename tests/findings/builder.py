@@ -13,6 +13,7 @@ MS = 1_000_000
 US = 1_000
 _SEQUENCE = 7
 _PREEMPTED = 0x100  # the kernel's mark on a task that was switched out while it could still run
+_CLONE_THREAD = 0x10000
 _STATES = {"S": 1, "D": 2, "R": 0, "R+": _PREEMPTED}
 
 
@@ -160,6 +161,19 @@ class TraceBuilder:
         event.sched_waking.prio = prio
         event.sched_waking.target_cpu = cpu
         event.sched_waking.success = 1
+
+    def new_task(self, ts: int, parent: Thread, child: Thread) -> None:
+        """Adds the kernel's word on a new thread of the parent's process, still with the parent's name."""
+        event = self._ftrace(0, ts, parent.tid)
+        event.task_newtask.pid = child.tid
+        event.task_newtask.comm = parent.name
+        event.task_newtask.clone_flags = _CLONE_THREAD
+
+    def process_tree(self, pid: int, *command_line: str) -> None:
+        """Adds the kernel's word on a process: its command line."""
+        process = self._packet(0).process_tree.processes.add()
+        process.pid, process.ppid = pid, 1
+        process.cmdline.extend(command_line)
 
     def _switch(
         self, cpu: int, ts: int, prev: Thread, state: str, prev_prio: int, following: Thread, prio: int

@@ -176,8 +176,8 @@ def test_unfinished_wait_lasts_to_the_end(find: Find) -> None:
     assert finding.dur_ns == 65 * MS
     assert finding.detail["unfinished"] == 1
     assert finding.detail["summary"] == (
-        "waiter (app.py) had waited 65 ms for Ledger._lock (bank.py:4) when the trace ended; it was held by owner "
-        "in Ledger.post() (bank.py:20)."
+        "waiter (app.py) had waited 65 ms for Ledger._lock (bank.py:4) when the trace ended; it was "
+        "held by owner in Ledger.post() (bank.py:20)."
     )
     assert "1 of 1 waits had not ended with the trace; they count up to its end." in found.notes
 

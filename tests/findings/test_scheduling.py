@@ -76,14 +76,14 @@ def test_states_are_what_a_plain_search_finds(spans: list[ThreadSpan], start: in
     end = start + length
     cut = [(max(s.start, start), min(s.end, end), s.state) for s in spans]
     expected = [(low, high, state) for low, high, state in cut if high > low]
-    states = Scheduling(Recorded([], spans), 10**12).states(1, start, end)
+    states = Scheduling(Recorded([], spans), 10**12).states((1,), start, end)
     assert [(s.start, s.end, s.state) for s in states] == expected
 
 
 @given(_lives())
 def test_cpu_of_a_runnable_thread(spans: list[ThreadSpan]) -> None:
     """Preempted threads wait for their last CPU, woken ones for their next, if there is one."""
-    states = Scheduling(Recorded([], spans), 10**12).states(1, 0, 10**12)
+    states = Scheduling(Recorded([], spans), 10**12).states((1,), 0, 10**12)
     for index, span in enumerate(states):
         before = [s.cpu for s in states[:index] if s.state == "Running"]
         after = [s.cpu for s in states[index + 1 :] if s.state == "Running"]

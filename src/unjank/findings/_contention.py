@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from unjank.findings._queryable import Queryable
 from unjank.findings._slice_name import MonitorName, Site, parse_monitor_name
-from unjank.findings._threads import Queryable, Thread, ThreadTable
+from unjank.findings._threads import Thread, ThreadTable
 
 # ART puts a slice of the native mutex inside the monitor's: it tells the owner's kernel thread id.
 _CONTENTION_SQL = """
@@ -195,13 +196,13 @@ def _find_owner(
     tid = _number(row.owner_tid)
     if tid is None and row.native_name:
         tid = _native_owner_tid(row.native_name)
-    if found := threads.with_tid(waiter.upid, tid):
+    if found := threads.with_tid(waiter.upid, tid, row.ts):
         return found
     # Newer ART writes the kernel's id in brackets, older its own: the name tells which it is.
-    bracketed = threads.with_tid(waiter.upid, name.owner_tid)
+    bracketed = threads.with_tid(waiter.upid, name.owner_tid, row.ts)
     if bracketed and bracketed.name == name.owner:
         return bracketed
-    return threads.named(waiter.upid, name.owner)
+    return threads.named(waiter.upid, name.owner, row.ts)
 
 
 def _bounds(row: Any, trace_end: int) -> tuple[int, int]:  # noqa: ANN401  columns of the query

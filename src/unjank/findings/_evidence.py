@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from unjank.findings._contention import Contention, SelfWait, read_contentions, read_self_waits
+from unjank.findings._processes import ProcessTable
+from unjank.findings._queryable import Queryable
 from unjank.findings._recording import NiceHistory, Recording, read_nice_history, read_recordings
 from unjank.findings._scheduling import PRIORITY_OF_NICE_0, Scheduling
-from unjank.findings._threads import Queryable, Thread, ThreadTable
+from unjank.findings._threads import Thread, ThreadTable
 
 _LONGEST_CHAIN = 32
 _SMALLEST_LINK = 0.1  # of a wait; an owner that was blocked for less does not explain it
@@ -47,7 +49,12 @@ class Evidence:
     @cached_property
     def threads(self) -> ThreadTable:
         """All threads."""
-        return ThreadTable(self.tp)
+        return ThreadTable(self.tp, self.processes)
+
+    @cached_property
+    def processes(self) -> ProcessTable:
+        """All processes."""
+        return ProcessTable(self.tp)
 
     @cached_property
     def contentions(self) -> tuple[Contention, ...]:
@@ -67,11 +74,12 @@ class Evidence:
     @cached_property
     def recordings(self) -> tuple[Recording, ...]:
         """What unjank's recorder said of itself; empty for other traces."""
-        return tuple(read_recordings(self.tp))
+        return tuple(read_recordings(self.tp, self.processes))
 
     def was_cut_off(self, upid: int | None) -> bool:
-        """True if a process was recorded until it died or was killed: its last events are the last it wrote."""
-        return any(recording.upid == upid and not recording.ended for recording in self.recordings)
+        """True if a process was recorded until it died: its last events are the last that it wrote."""
+        cut_off = {self.processes.canonical(each.upid) for each in self.recordings if not each.ended}
+        return upid in cut_off
 
     def waits_of(self, thread: Thread) -> list[Contention]:
         """The waits of one thread, by start."""
@@ -117,10 +125,10 @@ class Evidence:
 
         From scheduling, else 120 + nice from the recorder's facts.
         """
-        found = self.scheduling.priority(thread.utid, ts)
+        found = self.scheduling.priority(thread.utids, ts)
         if found is not None:
             return found
-        nice = self._nice.at(thread.utid, ts)
+        nice = self._nice.at(thread.utids, ts)
         return None if nice is None else PRIORITY_OF_NICE_0 + nice
 
     def _covering(self, owner: Thread, wait: Contention) -> Contention | None:

@@ -74,7 +74,7 @@ def owner_time(evidence: Evidence, wait: Contention, at_least: float = 0) -> Own
         None if the trace has no source, or if the owner was kept off the CPU for less than `at_least` ns.
     """
     if wait.owner and evidence.scheduling.is_recorded:
-        states = evidence.scheduling.states(wait.owner.utid, wait.start, wait.end)
+        states = evidence.scheduling.states(wait.owner.utids, wait.start, wait.end)
         if states:
             off = sum(span.dur for span in states if span.is_runnable)
             return _from_sched(evidence, wait, wait.owner, states) if off >= at_least else None
@@ -137,7 +137,7 @@ def _rivals(evidence: Evidence, wait: Contention, held_off: list[ThreadSpan]) ->
     spans: dict[int, list[CpuSpan]] = defaultdict(list)
     for span in held_off:
         for running in _running_instead(evidence, wait, span):
-            spans[running.utid].append(running)
+            spans[evidence.threads[running.utid].utid].append(running)
     rivals = [
         Rival(evidence.threads[utid], sum(s.end - s.start for s in ran), min(s.priority for s in ran))
         for utid, ran in spans.items()
@@ -154,7 +154,6 @@ def _running_instead(evidence: Evidence, wait: Contention, span: ThreadSpan) -> 
 
 
 def _others(evidence: Evidence, wait: Contention, cpu: int, span: ThreadSpan) -> Iterator[CpuSpan]:
-    owner = wait.owner.utid if wait.owner else None
-    for running in evidence.scheduling.running_on(cpu, span.start, span.end):
-        if running.utid not in (owner, wait.waiter.utid):
-            yield running
+    own = {*wait.waiter.utids, *(wait.owner.utids if wait.owner else ())}
+    running = evidence.scheduling.running_on(cpu, span.start, span.end)
+    return (other for other in running if other.utid not in own)

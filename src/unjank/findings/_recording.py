@@ -2,20 +2,20 @@
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from unjank.findings._threads import Queryable
+from unjank.findings._processes import ProcessTable
+from unjank.findings._queryable import Queryable
 
 _SESSION_SQL = """
 SELECT
-  pt.upid, p.pid, p.name AS process, s.name,
+  pt.upid, s.name,
   EXTRACT_ARG(s.arg_set_id, 'debug.sched') AS sched,
   EXTRACT_ARG(s.arg_set_id, 'debug.sched_reason') AS sched_reason,
   EXTRACT_ARG(s.arg_set_id, 'debug.exit') AS how
 FROM slice s
 JOIN process_track pt ON s.track_id = pt.id
-LEFT JOIN process p USING (upid)
 WHERE s.name IN ('session', 'session end') AND s.category = 'unjank'
 ORDER BY s.ts, s.id
 """
@@ -61,15 +61,15 @@ class NiceHistory:
     def __init__(self, changes: dict[int, list[tuple[int, int]]]) -> None:
         self._changes = changes
 
-    def at(self, utid: int, ts: int) -> int | None:
+    def at(self, utids: Sequence[int], ts: int) -> int | None:
         """The nice value of a thread at `ts`, its first known one before that; None if never told."""
-        changes = self._changes.get(utid)
+        changes = sorted(change for utid in utids for change in self._changes.get(utid, ()))
         if not changes:
             return None
         return changes[max(bisect_right(changes, ts, key=lambda change: change[0]) - 1, 0)][1]
 
 
-def read_recordings(tp: Queryable) -> Iterator[Recording]:
+def read_recordings(tp: Queryable, processes: ProcessTable) -> Iterator[Recording]:
     """Yields one record per recorded process."""
     rows = list(tp.query(_SESSION_SQL))
     ended = {row.upid for row in rows if row.name == "session end"}
@@ -77,7 +77,7 @@ def read_recordings(tp: Queryable) -> Iterator[Recording]:
         if row.name == "session":
             yield Recording(
                 upid=row.upid,
-                process=row.process or f"process {row.pid}",
+                process=processes.name(row.upid) or "a process",
                 sched=None if row.sched is None else str(row.sched),
                 sched_reason=str(row.sched_reason) if row.sched_reason else None,
                 ended=row.upid in ended,

@@ -6,7 +6,7 @@ from unjank.findings import deadlock_cycle, lock_contention, priority_inversion
 from unjank.findings._evidence import Evidence
 from unjank.findings._model import Finding, FindingSet
 from unjank.findings._notes import take_notes
-from unjank.findings._threads import Queryable
+from unjank.findings._queryable import Queryable
 
 Rule = Callable[[Evidence], Iterable[Finding]]
 

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from unjank.findings._threads import Queryable
+from unjank.findings._queryable import Queryable
 
 PRIORITY_OF_NICE_0 = 120  # the kernel's number for nice 0; below 100 are the real-time classes
 _RUNNABLE = ("R", "R+")
-_PRIORITY_SQL = "SELECT ts, priority FROM sched WHERE utid = {utid} ORDER BY ts"
-_STATE_SQL = "SELECT ts, dur, state, cpu FROM thread_state WHERE utid = {utid} ORDER BY ts"
+_PRIORITY_SQL = "SELECT ts, priority FROM sched WHERE utid IN ({utids}) ORDER BY ts"
+_STATE_SQL = "SELECT ts, dur, state, cpu FROM thread_state WHERE utid IN ({utids}) ORDER BY ts"
 _CPU_SQL = "SELECT ts, dur, utid, priority FROM sched WHERE cpu = {cpu}"
 _REACHING_IN_SQL = _CPU_SQL + " AND ts < {start} ORDER BY ts DESC LIMIT 1"
 _WITHIN_SQL = _CPU_SQL + " AND ts >= {start} AND ts < {end} ORDER BY ts"
@@ -56,18 +56,18 @@ class Scheduling:
     def __init__(self, tp: Queryable, trace_end: int) -> None:
         self._tp = tp
         self._trace_end = trace_end
-        self._states: dict[int, list[ThreadSpan]] = {}
+        self._states: dict[tuple[int, ...], list[ThreadSpan]] = {}
         self._pages: dict[tuple[int, int], list[CpuSpan]] = {}
-        self._priorities: dict[int, tuple[list[int], list[int]]] = {}
+        self._priorities: dict[tuple[int, ...], tuple[list[int], list[int]]] = {}
 
     @cached_property
     def is_recorded(self) -> bool:
         """True if the trace has any scheduling at all."""
         return any(True for _ in self._tp.query("SELECT 1 AS one FROM sched LIMIT 1"))
 
-    def states(self, utid: int, start: int, end: int) -> list[ThreadSpan]:
-        """The states of a thread within a span of time, cut to it, oldest first."""
-        spans = self._thread(utid)
+    def states(self, utids: tuple[int, ...], start: int, end: int) -> list[ThreadSpan]:
+        """The states of a thread, by all of its ids, within a span of time, cut to it, oldest first."""
+        spans = self._thread(utids)
         first = max(bisect_right(spans, start, key=lambda s: s.start) - 1, 0)
         last = bisect_left(spans, end, key=lambda s: s.start)
         cut = (_cut_state(span, start, end) for span in spans[first:last])
@@ -86,22 +86,22 @@ class Scheduling:
             found += [span for span in cut if span.end > span.start]
         return found
 
-    def priority(self, utid: int, ts: int) -> int | None:
+    def priority(self, utids: tuple[int, ...], ts: int) -> int | None:
         """The priority a thread last ran with at `ts`, else first ran with later; None if it never ran."""
-        if utid not in self._priorities:
-            rows = list(self._tp.query(_PRIORITY_SQL.format(utid=int(utid))))
-            self._priorities[utid] = ([r.ts for r in rows], [r.priority for r in rows])
-        times, priorities = self._priorities[utid]
+        if utids not in self._priorities:
+            rows = list(self._tp.query(_PRIORITY_SQL.format(utids=_listed(utids))))
+            self._priorities[utids] = ([r.ts for r in rows], [r.priority for r in rows])
+        times, priorities = self._priorities[utids]
         at = max(bisect_right(times, ts) - 1, 0)
         return priorities[at] if priorities else None
 
-    def _thread(self, utid: int) -> list[ThreadSpan]:
-        if utid not in self._states:
-            self._states[utid] = list(_with_cpus(self._read_states(utid)))
-        return self._states[utid]
+    def _thread(self, utids: tuple[int, ...]) -> list[ThreadSpan]:
+        if utids not in self._states:
+            self._states[utids] = list(_with_cpus(self._read_states(utids)))
+        return self._states[utids]
 
-    def _read_states(self, utid: int) -> list[ThreadSpan]:
-        rows = self._tp.query(_STATE_SQL.format(utid=int(utid)))
+    def _read_states(self, utids: tuple[int, ...]) -> list[ThreadSpan]:
+        rows = self._tp.query(_STATE_SQL.format(utids=_listed(utids)))
         return [ThreadSpan(r.ts, self._end(r.ts, r.dur), r.state or "", r.cpu) for r in rows]
 
     def _page(self, cpu: int, page: int) -> list[CpuSpan]:
@@ -157,3 +157,7 @@ def _next_cpus(spans: list[ThreadSpan]) -> list[int | None]:
         if span.state == "Running":
             upcoming = span.cpu
     return cpus[::-1]
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return ", ".join(str(int(number)) for number in numbers)

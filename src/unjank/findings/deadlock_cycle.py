@@ -136,11 +136,8 @@ def _waits_for_self(evidence: Evidence) -> Iterator[SelfWait]:
     signalled = {(w.waiter.upid, w.lock_id, w.lock) for w in waits if w.result == "acquired"}
     for wait in waits:
         settled = wait.is_open and _is_settled(evidence, wait.waiter, wait.end - wait.start)
-        if (settled or wait.result == "interrupted") and (
-            wait.waiter.upid,
-            wait.lock_id,
-            wait.lock,
-        ) not in signalled:
+        stuck = settled or wait.result == "interrupted"
+        if stuck and (wait.waiter.upid, wait.lock_id, wait.lock) not in signalled:
             yield wait
 
 

@@ -133,7 +133,7 @@ def _nice(priority: int | None) -> int | None:
 def _summary(time: OwnerTime) -> str:
     sentence = f"{wait_sentence(time.wait)}, which was kept off the CPU for {format_duration(time.held_off)}"
     if time.rivals:
-        sentence += f" by {listed([rival.thread.name for rival in time.rivals])}"
+        sentence += f" by {listed(list(dict.fromkeys(rival.thread.name for rival in time.rivals)))}"
     if time.is_outranked:
         sentence += " although the waiter has the higher priority"
     return sentence + "."
