@@ -1,5 +1,7 @@
 #include "record/event_encoder.h"
 
+#include <unistd.h>
+
 #include "record/slice_name.h"
 
 namespace unjank::record {
@@ -70,7 +72,8 @@ void EventEncoder::say_stack(std::uint32_t stack) {
 }
 
 void EventEncoder::session(const SessionFacts& session, std::int64_t ts_ns) {
-  out_.describe_process(process_track(), pid_, session.process_name, session.command_line);
+  out_.describe_process(ts_ns, process_track(), pid_, session.process_name, session.command_line);
+  out_.name_process(ts_ns, pid_, getppid(), session.process_name, session.command_line);
   start(TrackEvent::kInstant, ts_ns, process_track(), Category::kUnjank, "session");
   say_facts(session.facts);
   out_.write(draft_);
@@ -84,8 +87,8 @@ void EventEncoder::session_end(std::string_view how, std::int64_t ts_ns) {
   out_.write(draft_);
 }
 
-void EventEncoder::describe_thread(const ThreadLog& log, std::string_view name) {
-  out_.describe_thread(thread_track(log.number), process_track(), pid_,
+void EventEncoder::describe_thread(const ThreadLog& log, std::string_view name, std::int64_t ts_ns) {
+  out_.describe_thread(ts_ns, thread_track(log.number), process_track(), pid_,
                        log.tid.load(std::memory_order_relaxed), name);
 }
 
@@ -154,7 +157,7 @@ void EventEncoder::dropped(const ThreadLog& log, std::uint64_t count, std::int64
 void EventEncoder::flush_slice(pid_t tid, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t events,
                                std::uint64_t bytes) {
   const std::uint64_t track = thread_track(kWriterNumber);
-  if (!writer_described_) out_.describe_thread(track, process_track(), pid_, tid, "unjank writer");
+  if (!writer_described_) out_.describe_thread(begin_ns, track, process_track(), pid_, tid, "unjank writer");
   writer_described_ = true;
   start(TrackEvent::kSliceBegin, begin_ns, track, Category::kUnjank, "flush");
   say("events", events);

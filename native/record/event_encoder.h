@@ -34,7 +34,7 @@ class EventEncoder {
 
   void session(const SessionFacts& session, std::int64_t ts_ns);
   void session_end(std::string_view how, std::int64_t ts_ns);
-  void describe_thread(const ThreadLog& log, std::string_view name);
+  void describe_thread(const ThreadLog& log, std::string_view name, std::int64_t ts_ns);
   void thread_facts(const ThreadLog& log, std::string_view name, std::int64_t ts_ns);
   void event(ThreadLog& log, const Event& event);
   void dropped(const ThreadLog& log, std::uint64_t count, std::int64_t ts_ns);

@@ -163,7 +163,7 @@ void Recorder::introduce(Recording& recording, ThreadLog& log) {
   const bool unknown = log.described_in != sessions_;
   if (!unknown && !renamed) return;
   log.described_in = sessions_;
-  recording.encoder.describe_thread(log, name);
+  recording.encoder.describe_thread(log, name, boot_ns());
   if (!unknown) return;
   log.open_slices = 0;
   recording.encoder.thread_facts(log, name, boot_ns());

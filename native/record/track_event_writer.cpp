@@ -16,6 +16,12 @@ constexpr std::uint32_t kTrackDescriptor = 60;
 constexpr std::uint32_t kFirstPacketOnSequence = 87;
 constexpr std::uint64_t kFlagStateCleared = 1;
 constexpr std::uint64_t kFlagNeedsState = 2;
+constexpr std::uint32_t kProcessTree = 2;
+// ProcessTree and its Process
+constexpr std::uint32_t kTreeProcesses = 1;
+constexpr std::uint32_t kTreePid = 1;
+constexpr std::uint32_t kTreeParentPid = 2;
+constexpr std::uint32_t kTreeCommandLine = 3;
 // TrackDescriptor
 constexpr std::uint32_t kUuid = 1;
 constexpr std::uint32_t kProcess = 3;
@@ -95,9 +101,10 @@ void TrackEventWriter::write_sequence(bool needs_state) {
   state_cleared_ = first_packet_ = false;
 }
 
-void TrackEventWriter::describe_process(std::uint64_t track, std::int32_t pid, std::string_view name,
+void TrackEventWriter::describe_process(std::int64_t ts_ns, std::uint64_t track, std::int32_t pid, std::string_view name,
                                         const std::vector<std::string>& command_line) {
   const auto packet = out_.message(kPacket);
+  out_.varint(kTimestamp, static_cast<std::uint64_t>(ts_ns));
   write_sequence(false);
   const auto descriptor = out_.message(kTrackDescriptor);
   out_.varint(kUuid, track);
@@ -107,9 +114,23 @@ void TrackEventWriter::describe_process(std::uint64_t track, std::int32_t pid, s
   out_.text(kProcessName, name);
 }
 
-void TrackEventWriter::describe_thread(std::uint64_t track, std::uint64_t parent, std::int32_t pid,
+void TrackEventWriter::name_process(std::int64_t ts_ns, std::int32_t pid, std::int32_t parent_pid,
+                                    std::string_view name, const std::vector<std::string>& command_line) {
+  const auto packet = out_.message(kPacket);
+  out_.varint(kTimestamp, static_cast<std::uint64_t>(ts_ns));
+  write_sequence(false);
+  const auto tree = out_.message(kProcessTree);
+  const auto process = out_.message(kTreeProcesses);
+  out_.integer(kTreePid, pid);
+  out_.integer(kTreeParentPid, parent_pid);
+  out_.text(kTreeCommandLine, name);  // the first word is what readers call the process
+  for (std::size_t i = 1; i < command_line.size(); ++i) out_.text(kTreeCommandLine, command_line[i]);
+}
+
+void TrackEventWriter::describe_thread(std::int64_t ts_ns, std::uint64_t track, std::uint64_t parent, std::int32_t pid,
                                        std::int32_t tid, std::string_view name) {
   const auto packet = out_.message(kPacket);
+  out_.varint(kTimestamp, static_cast<std::uint64_t>(ts_ns));
   write_sequence(false);
   const auto descriptor = out_.message(kTrackDescriptor);
   out_.varint(kUuid, track);

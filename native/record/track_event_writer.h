@@ -39,9 +39,13 @@ class TrackEventWriter {
   /// `sequence` must be unique among the processes that write to the file at the same time.
   explicit TrackEventWriter(std::uint32_t sequence) : sequence_(sequence) {}
 
-  void describe_process(std::uint64_t track, std::int32_t pid, std::string_view name,
+  // With the time from which the name holds: the kernel's own news of the process come before and after.
+  void describe_process(std::int64_t ts_ns, std::uint64_t track, std::int32_t pid, std::string_view name,
                         const std::vector<std::string>& command_line);
-  void describe_thread(std::uint64_t track, std::uint64_t parent, std::int32_t pid, std::int32_t tid,
+  // The same as a ProcessTree packet: against the name that the kernel's events give a process, this one wins.
+  void name_process(std::int64_t ts_ns, std::int32_t pid, std::int32_t parent_pid, std::string_view name,
+                    const std::vector<std::string>& command_line);
+  void describe_thread(std::int64_t ts_ns, std::uint64_t track, std::uint64_t parent, std::int32_t pid, std::int32_t tid,
                        std::string_view name);
   void write(const TrackEvent& event);
 
