@@ -37,24 +37,24 @@ class Game:
     trace: Any
 
 
-def _own_switches() -> int:
-    lines = Path(f"/proc/self/task/{threading.get_native_id()}/status").read_text().splitlines()
-    return sum(int(line.split()[1]) for line in lines if "ctxt_switches" in line)
+def _switches(status: bytes) -> int:
+    return sum(int(line.split()[1]) for line in status.splitlines() if b"ctxt_switches" in line)
 
 
 def _play(receive: int, send: int, begins: bool) -> Player:
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    start_ns = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    before = _own_switches()
+    tid = threading.get_native_id()
+    status = os.open(f"/proc/self/task/{tid}/status", os.O_RDONLY)
+    # Clock and counters next to each other, nothing else between: each lock that Python takes can yield.
+    start_ns, before = time.clock_gettime_ns(time.CLOCK_BOOTTIME), os.pread(status, 1 << 16, 0)
     if begins:
         os.write(send, b"x")
     for _ in range(ROUNDS):
         os.read(receive, 1)
         os.write(send, b"x")
-    after = _own_switches()
-    return Player(
-        threading.get_native_id(), after - before, start_ns, time.clock_gettime_ns(time.CLOCK_BOOTTIME)
-    )
+    after, end_ns = os.pread(status, 1 << 16, 0), time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    os.close(status)
+    return Player(tid, _switches(after) - _switches(before), start_ns, end_ns)
 
 
 def play() -> tuple[Player, Player]:
@@ -88,12 +88,14 @@ def rows(trace: Any, sql: str) -> list[tuple[Any, ...]]:
 
 def test_each_switch_the_kernel_counted_is_in_the_trace(game: Game) -> None:
     """Between two moments, a thread has as many rows in `sched` as the kernel counted switches."""
+    # Some virtual machines don't report that a CPU leaves its idle thread; the engine counts what it then misses.
+    ((unreported,),) = rows(game.trace, "select value from stats where name = 'mismatched_sched_switch_tids'")
     for player in game.players:
         sql = f"""select count(*) from sched join thread using (utid) where tid = {player.tid}
                   and ts + dur between {player.start_ns} and {player.end_ns}"""
         ((recorded,),) = rows(game.trace, sql)
-        # A switch between reading the clock and the counter, at either end, is in the trace only.
-        assert player.switches <= recorded <= player.switches + 4
+        # A switch between reading the clock and the counters, at either end, is in the trace only.
+        assert player.switches - unreported <= recorded <= player.switches + 2
         assert player.switches >= ROUNDS // 2
 
 
