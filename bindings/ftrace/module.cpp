@@ -52,6 +52,8 @@ NB_MODULE(_ftrace, module) {
       .def_prop_ro("events", [](const Report& r) { return r.totals.events; })
       .def_prop_ro("lost_events", [](const Report& r) { return r.totals.lost_events; })
       .def_prop_ro("skipped_records", [](const Report& r) { return r.totals.skipped_records; })
+      .def_prop_ro("inferred_switches", [](const Report& r) { return r.totals.inferred_switches; })
+      .def_prop_ro("missing_switches", [](const Report& r) { return r.totals.missing_switches; })
       .def_prop_ro("malformed_pages", [](const Report& r) { return r.totals.malformed_pages; })
       .def_prop_ro("packets", [](const Report& r) { return r.totals.packets; })
       .def_prop_ro("bytes", [](const Report& r) { return r.totals.bytes; })

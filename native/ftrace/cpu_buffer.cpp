@@ -22,15 +22,16 @@ Bytes PageBatch::page(std::size_t index) const {
   return Bytes(storage_).subspan(index * page_size_, sizes_[index]);
 }
 
-void BundleEncoder::encode(const PageBatch& batch, ProtoWriter& out, Totals& totals) {
+void BundleEncoder::encode(const PageBatch& batch, const WakingLog& wakings, ProtoWriter& out, Totals& totals) {
   for (std::size_t page = 0; page < batch.size();) {
-    page = encode_bundle(batch, page, out, totals);
+    page = encode_bundle(batch, page, wakings, out, totals);
     ++totals.packets;
   }
 }
 
 // From `first` up to the next page that follows a loss; answers that page.
-std::size_t BundleEncoder::encode_bundle(const PageBatch& batch, std::size_t first, ProtoWriter& out, Totals& totals) {
+std::size_t BundleEncoder::encode_bundle(const PageBatch& batch, std::size_t first, const WakingLog& wakings,
+                                         ProtoWriter& out, Totals& totals) {
   const auto packet = out.message(proto::trace::kPacket);
   out.varint(proto::packet::kSequenceId, sequence_id_);
   const auto bundle = out.message(proto::packet::kFtraceEvents);
@@ -40,15 +41,22 @@ std::size_t BundleEncoder::encode_bundle(const PageBatch& batch, std::size_t fir
   for (; index < batch.size(); ++index) {
     PageCursor cursor(formats_.page, formats_.record, batch.page(index));
     if (cursor.lost_before() && index != first) break;
-    if (cursor.lost_before()) out.boolean(proto::bundle::kLostEvents, true);
-    encode_page(cursor, out, totals);
+    if (cursor.lost_before()) {
+      out.boolean(proto::bundle::kLostEvents, true);
+      idle_exits_.forget();
+    }
+    encode_page(cursor, wakings, out, totals);
   }
   return index;
 }
 
-void BundleEncoder::encode_page(PageCursor& cursor, ProtoWriter& out, Totals& totals) {
+void BundleEncoder::encode_page(PageCursor& cursor, const WakingLog& wakings, ProtoWriter& out, Totals& totals) {
   Record record;
   while (cursor.next(record)) {
+    if (const auto exit = idle_exits_.see(record, formats_.sched, wakings)) {
+      write_idle_exit(*exit, cpu_, proto::bundle::kEvent, out);
+      ++totals.inferred_switches;
+    }
     if (formats_.encoder.encode(record, proto::bundle::kEvent, out) == EventEncoder::Result::kEncoded) {
       ++totals.events;
       last_event_ns_ = record.timestamp_ns;
@@ -57,6 +65,15 @@ void BundleEncoder::encode_page(PageCursor& cursor, ProtoWriter& out, Totals& to
     }
   }
   if (cursor.malformed()) ++totals.malformed_pages;
+}
+
+void note_wakings(const PageBatch& batch, const Formats& formats, WakingLog& log) {
+  Record record;
+  for (std::size_t index = 0; index < batch.size(); ++index) {
+    PageCursor cursor(formats.page, formats.record, batch.page(index));
+    while (cursor.next(record))
+      if (const auto pid = formats.sched.woken_pid(record.payload)) log.note(*pid, record.timestamp_ns);
+  }
 }
 
 std::optional<CpuBuffer> CpuBuffer::open(const std::string& instance, unsigned cpu) {

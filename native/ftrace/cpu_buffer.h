@@ -10,6 +10,8 @@
 #include "ftrace/event_encoder.h"
 #include "ftrace/file_text.h"
 #include "ftrace/format.h"
+#include "ftrace/idle_exit.h"
+#include "ftrace/sched_layout.h"
 
 namespace unjank::ftrace {
 
@@ -18,12 +20,15 @@ struct Formats {
   PageLayout page;
   RecordLayout record;
   EventEncoder encoder;
+  SchedLayout sched;
 };
 
 struct Totals {
   std::uint64_t events = 0;            // written
   std::uint64_t lost_events = 0;       // overwritten or dropped in the ring before they were read
   std::uint64_t skipped_records = 0;   // of a type that was not asked for, or shorter than its format
+  std::uint64_t inferred_switches = 0; // out of the idle thread, not reported by the kernel (idle_exit.h)
+  std::uint64_t missing_switches = 0;  // not reported, and nothing to infer them from
   std::uint64_t malformed_pages = 0;   // contradicted their layout; what came before the flaw is written
   std::uint64_t packets = 0;
   std::uint64_t bytes = 0;
@@ -55,17 +60,25 @@ class BundleEncoder {
   BundleEncoder(const Formats& formats, unsigned cpu, std::uint32_t sequence_id, std::uint64_t start_ns)
       : formats_(formats), cpu_(cpu), sequence_id_(sequence_id), last_event_ns_(start_ns) {}
 
-  void encode(const PageBatch& batch, ProtoWriter& out, Totals& totals);
+  // `wakings` knows those of this batch and of all that were read along with it.
+  void encode(const PageBatch& batch, const WakingLog& wakings, ProtoWriter& out, Totals& totals);
+
+  std::uint64_t missing_switches() const { return idle_exits_.unexplained(); }
 
  private:
-  std::size_t encode_bundle(const PageBatch& batch, std::size_t first, ProtoWriter& out, Totals& totals);
-  void encode_page(PageCursor& cursor, ProtoWriter& out, Totals& totals);
+  std::size_t encode_bundle(const PageBatch& batch, std::size_t first, const WakingLog& wakings, ProtoWriter& out,
+                            Totals& totals);
+  void encode_page(PageCursor& cursor, const WakingLog& wakings, ProtoWriter& out, Totals& totals);
 
   const Formats& formats_;
   unsigned cpu_;
   std::uint32_t sequence_id_;
   std::uint64_t last_event_ns_;
+  IdleExits idle_exits_;
 };
+
+// Notes all wake-ups in a batch.
+void note_wakings(const PageBatch& batch, const Formats& formats, WakingLog& log);
 
 class CpuBuffer {
  public:

@@ -87,25 +87,6 @@ bool is_number(const FieldLayout& layout) {
          (layout.size == 1 || layout.size == 2 || layout.size == 4 || layout.size == 8);
 }
 
-// Where the characters lie, wherever the field says.
-Bytes text_bytes(const FieldLayout& layout, Bytes payload) {
-  std::size_t offset = layout.offset, size = layout.size;
-  if (layout.kind != FieldLayout::Kind::kInline) {
-    const auto word = load<std::uint32_t>(payload, layout.offset);
-    if (!word) return {};
-    offset = *word & 0xffff;
-    size = *word >> 16;
-    if (layout.kind == FieldLayout::Kind::kRelativeOffset) offset += layout.offset + layout.size;
-  }
-  if (offset > payload.size()) return {};
-  return payload.subspan(offset, std::min(size, payload.size() - offset));
-}
-
-std::string_view until_nul(Bytes bytes) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  return text.substr(0, text.find('\0'));
-}
-
 }  // namespace
 
 std::span<const KnownEvent> known_events() { return kKnownEvents; }
@@ -140,7 +121,7 @@ const EventEncoder::EncodedEvent* EventEncoder::find(std::uint16_t id) const {
 void EventEncoder::encode_field(const EncodedField& field, Bytes payload, ProtoWriter& out) const {
   const FieldLayout& layout = field.layout;
   if (field.is_text) {
-    out.text(field.number, until_nul(text_bytes(layout, payload)));
+    out.text(field.number, load_text(layout, payload));
   } else if (const auto value = load_integer(payload, layout.offset, layout.size, layout.is_signed)) {
     out.integer(field.number, *value);
   }

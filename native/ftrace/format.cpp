@@ -1,5 +1,6 @@
 #include "ftrace/format.h"
 
+#include <algorithm>
 #include <charconv>
 
 namespace unjank::ftrace {
@@ -101,6 +102,21 @@ std::optional<std::uint32_t> number_after(std::string_view text, std::string_vie
 }  // namespace
 
 const FieldLayout* EventFormat::find(std::string_view field) const { return find_field(fields, field); }
+
+std::string_view load_text(const FieldLayout& field, Bytes record) {
+  std::size_t offset = field.offset, size = field.size;
+  if (field.kind != FieldLayout::Kind::kInline) {
+    const auto word = load<std::uint32_t>(record, field.offset);
+    if (!word) return {};
+    offset = *word & 0xffff;
+    size = *word >> 16;
+    if (field.kind == FieldLayout::Kind::kRelativeOffset) offset += field.offset + field.size;
+  }
+  if (offset > record.size()) return {};
+  const Bytes bytes = record.subspan(offset, std::min(size, record.size() - offset));
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text.substr(0, text.find('\0'));
+}
 
 std::optional<EventFormat> parse_event_format(std::string_view text) {
   const auto name = line_value(text, "name:");

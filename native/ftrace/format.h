@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "ftrace/bytes.h"
+
 namespace unjank::ftrace {
 
 // Where a field lies. For the two indirect kinds the field holds a 32-bit word: length in the upper half,
@@ -55,6 +57,9 @@ struct RecordLayout {
 
   static constexpr std::uint32_t kNoType = UINT32_MAX;
 };
+
+// The text of a field, up to its terminator, wherever the field says it lies; cut at the record's end.
+std::string_view load_text(const FieldLayout& field, Bytes record);
 
 // Nothing where the text does not declare what it has to.
 std::optional<EventFormat> parse_event_format(std::string_view text);

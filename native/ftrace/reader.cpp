@@ -15,8 +15,9 @@
 namespace unjank::ftrace {
 namespace {
 
-// 64 pages of 4 KiB encode to about as much again. Larger sub-buffers are few per batch instead.
+// A batch encodes to about as much again. On machines with many CPUs each gets a smaller one.
 constexpr std::size_t kBatchBytes = 256 * 1024;
+constexpr std::size_t kAllBatchesBytes = 8 * 1024 * 1024;
 // Kernels that say "readable" from the first event on, rather than at `buffer_percent`, don't make us spin.
 constexpr int kShortestPauseMs = 10;
 
@@ -41,10 +42,13 @@ std::optional<Layout> read_layout(const std::string& path, std::optional<Layout>
   return layout;
 }
 
-bool add_event(const std::string& events, const KnownEvent& known, EventEncoder& encoder, std::string& error) {
+bool add_event(const std::string& events, const KnownEvent& known, Formats& formats, std::string& error) {
   const std::string path = events + std::string(known.group) + '/' + std::string(known.name) + "/format";
   const auto format = read_layout(path, parse_event_format, error);
-  if (format && encoder.add(*format)) return true;
+  if (format && formats.encoder.add(*format)) {
+    formats.sched.learn(*format);
+    return true;
+  }
   if (format) error = path + ": lacks a field that is needed";
   return !known.required;
 }
@@ -58,7 +62,7 @@ std::unique_ptr<Formats> read_formats(const std::string& tracefs, std::string& e
   formats->page = *page;
   formats->record = *record;
   for (const KnownEvent& known : known_events())
-    if (!add_event(events, known, formats->encoder, error)) return nullptr;
+    if (!add_event(events, known, *formats, error)) return nullptr;
   return formats;
 }
 
@@ -137,12 +141,13 @@ FtraceReader::FtraceReader(ReaderOptions options, std::unique_ptr<PacketSink> si
       sink_(std::move(sink)),
       formats_(std::move(formats)),
       stop_event_(std::move(stop_event)),
-      batch_(std::max<std::size_t>(1, kBatchBytes / page_size), page_size),
       processes_(options_.proc, options_.sequence_id) {
   const std::uint64_t now = boot_time_ns();
+  const std::size_t pages = std::min(kBatchBytes, kAllBatchesBytes / buffers.size()) / page_size;
   for (CpuBuffer& buffer : buffers) {
     const unsigned cpu = buffer.cpu();
-    lanes_.push_back({std::move(buffer), BundleEncoder(*formats_, cpu, options_.sequence_id, now)});
+    lanes_.push_back({std::move(buffer), BundleEncoder(*formats_, cpu, options_.sequence_id, now),
+                      PageBatch(std::max<std::size_t>(1, pages), page_size)});
   }
 }
 
@@ -194,18 +199,26 @@ bool FtraceReader::wait() {
 
 // Round after round, a batch from each CPU, so that a busy one does not keep the others waiting.
 void FtraceReader::drain() {
-  for (bool more = true; more && !report_.sink_failed;) {
-    more = false;
-    for (Lane& lane : lanes_) more |= drain_lane(lane);
+  while (!report_.sink_failed && drain_round()) {
   }
 }
 
-bool FtraceReader::drain_lane(Lane& lane) {
-  batch_.clear();
-  const bool more = lane.buffer.read(batch_);
-  if (batch_.empty()) return false;
-  lane.encoder.encode(batch_, out_, report_.totals);
-  return flush() && more;
+// First all reads and all wake-ups, then the encoding: a thread may be woken on another CPU than it then runs on.
+bool FtraceReader::drain_round() {
+  bool more = false;
+  wakings_.begin_round();
+  for (Lane& lane : lanes_) {
+    lane.batch.clear();
+    more |= lane.buffer.read(lane.batch);
+    note_wakings(lane.batch, *formats_, wakings_);
+  }
+  wakings_.end_round();
+  for (Lane& lane : lanes_) {
+    if (lane.batch.empty()) continue;
+    lane.encoder.encode(lane.batch, wakings_, out_, report_.totals);
+    if (!flush()) return false;
+  }
+  return more;
 }
 
 bool FtraceReader::flush() {
@@ -225,6 +238,7 @@ void FtraceReader::write_closing() {
   const std::uint64_t now = boot_time_ns();
   const auto stats = read_stats();
   for (const NumberedCpuStats& cpu : stats) report_.totals.lost_events += cpu.stats.lost();
+  for (const Lane& lane : lanes_) report_.totals.missing_switches += lane.encoder.missing_switches();
   write_ftrace_stats(StatsPhase::kEnd, stats, options_.sequence_id, now, out_);
   if (flush()) write_processes(now);
 }

@@ -7,7 +7,7 @@
 //   const Report report = reader->stop();                                // drains what is left
 //
 // The tracefs instance belongs to the caller, who has set clock, events and ring size; this class only reads.
-// Memory: one batch of pages and its encoded form, whatever rate and duration. Nothing here holds a lock that
+// Memory: a batch of pages per CPU and the encoded form of one, whatever rate and duration. Nothing here holds a lock that
 // the recorded program could want.
 #pragma once
 
@@ -57,6 +57,7 @@ class FtraceReader {
   struct Lane {
     CpuBuffer buffer;
     BundleEncoder encoder;
+    PageBatch batch;
   };
 
   FtraceReader(ReaderOptions options, std::unique_ptr<PacketSink> sink, std::unique_ptr<Formats> formats,
@@ -65,7 +66,7 @@ class FtraceReader {
   void run();
   bool wait();
   void drain();
-  bool drain_lane(Lane& lane);
+  bool drain_round();
   bool flush();
   void write_opening();
   void write_closing();
@@ -77,7 +78,7 @@ class FtraceReader {
   const std::unique_ptr<Formats> formats_;
   OwnFd stop_event_;
   std::vector<Lane> lanes_;
-  PageBatch batch_;
+  WakingLog wakings_;
   ProtoWriter out_;
   ProcessTreeWriter processes_;
   std::vector<NumberedCpuStats> opening_stats_;

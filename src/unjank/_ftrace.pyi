@@ -13,6 +13,12 @@ class Report:
     def skipped_records(self) -> int:
         """Records of a type that was not asked for, or shorter than their format."""
     @property
+    def inferred_switches(self) -> int:
+        """Switches out of an idle thread that the kernel did not report, told from the wake-up before."""
+    @property
+    def missing_switches(self) -> int:
+        """Switches that were not reported and could not be inferred."""
+    @property
     def malformed_pages(self) -> int:
         """Pages that contradicted their layout; what came before the flaw is written."""
     @property

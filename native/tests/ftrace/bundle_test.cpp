@@ -16,8 +16,9 @@ constexpr std::uint32_t kSequence = 99;
 constexpr std::uint64_t kStart = 500;
 
 Formats formats() {
-  Formats formats{page_layout(), record_layout(), {}};
+  Formats formats{page_layout(), record_layout(), {}, {}};
   formats.encoder.add(switch_format());
+  formats.sched.learn(switch_format());
   return formats;
 }
 
@@ -45,7 +46,7 @@ Encoded encode(const std::vector<std::vector<std::byte>>& pages) {
   for (const auto& page : pages) add(batch, page);
   BundleEncoder encoder(known, 3, kSequence, kStart);
   Encoded encoded;
-  encoder.encode(batch, encoded.out, encoded.totals);
+  encoder.encode(batch, {}, encoded.out, encoded.totals);
   return encoded;
 }
 
@@ -86,6 +87,25 @@ TEST_CASE("records of other events are counted as skipped") {
   const Encoded encoded = encode({page});
   CHECK(encoded.totals.skipped_records == 1);
   CHECK(encoded.totals.events == 1);
+}
+
+TEST_CASE("an unreported exit from idle is written into its CPU's packet and counted") {
+  const Formats known = formats();
+  PageBatch batch(1, 4096);
+  add(batch, PageBuilder(1000)
+                 .record(0, switch_record(7, 0).bytes())
+                 .record(100, switch_record(7, 0).bytes())
+                 .build());
+  WakingLog wakings;
+  wakings.note(7, 1040);
+  wakings.end_round();
+  Encoded encoded;
+  BundleEncoder(known, 3, kSequence, kStart).encode(batch, wakings, encoded.out, encoded.totals);
+  const auto events = all(encoded.bundle(0), proto::bundle::kEvent);
+  REQUIRE(events.size() == 3);
+  CHECK(first(events[1].bytes, proto::event::kTimestamp).value == 1041);
+  CHECK(encoded.totals.events == 2);
+  CHECK(encoded.totals.inferred_switches == 1);
 }
 
 TEST_CASE("a batch is full after its number of pages and empty after clear") {

@@ -31,6 +31,9 @@ class FtraceStats:
     Attributes:
         events: Events in the trace.
         lost_events: Events the kernel overwrote before they were read; the trace marks where they belong.
+        inferred_switches: Switches out of an idle thread that the kernel did not report, as in some virtual
+            machines; they are in the trace from the moment the next thread was woken.
+        missing_switches: Switches that were not reported and could not be inferred.
         malformed_pages: Pages of the ring that contradicted the kernel's own formats.
         bytes: Bytes appended to the trace.
         sink_failed: Whether the file took no more at some point; later events are missing.
@@ -39,6 +42,8 @@ class FtraceStats:
 
     events: int
     lost_events: int
+    inferred_switches: int
+    missing_switches: int
     malformed_pages: int
     bytes: int
     sink_failed: bool
@@ -150,6 +155,8 @@ class FtraceSession:
             self._stats = FtraceStats(
                 events=report.events,
                 lost_events=report.lost_events,
+                inferred_switches=report.inferred_switches,
+                missing_switches=report.missing_switches,
                 malformed_pages=report.malformed_pages,
                 bytes=report.bytes,
                 sink_failed=report.sink_failed,
