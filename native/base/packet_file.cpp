@@ -94,10 +94,8 @@ PacketFile PacketFile::join(const std::string& path, int shared_fd) {
 
 PacketFile::PacketFile(std::string path, int fd, int shared_fd)
     : path_(std::move(path)), fd_(move_high(fd)), shared_fd_(move_high(shared_fd)) {
-  struct stat info {};
-  fstat(fd_, &info);
-  device_ = info.st_dev;
-  inode_ = info.st_ino;
+  file_ = Identity::of(fd_);
+  memory_ = Identity::of(shared_fd_);
   void* mapped = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED, shared_fd_, 0);
   if (mapped == MAP_FAILED) throw_errno("mmap of the trace file's shared state");
   shared_ = static_cast<Shared*>(mapped);
@@ -108,14 +106,25 @@ PacketFile::PacketFile(PacketFile&& other) noexcept
       fd_(std::exchange(other.fd_, -1)),
       shared_fd_(std::exchange(other.shared_fd_, -1)),
       shared_(std::exchange(other.shared_, nullptr)),
-      device_(other.device_),
-      inode_(other.inode_),
+      file_(other.file_),
+      memory_(other.memory_),
       failed_(other.failed_) {}
 
 PacketFile::~PacketFile() {
   if (shared_ != nullptr) munmap(shared_, sizeof(Shared));
-  if (fd_ >= 0 && still_ours()) close(fd_);
-  if (shared_fd_ >= 0) close(shared_fd_);
+  if (file_.is(fd_)) close(fd_);
+  if (memory_.is(shared_fd_)) close(shared_fd_);
+}
+
+PacketFile::Identity PacketFile::Identity::of(int fd) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0) return {};
+  return {info.st_dev, info.st_ino, S_ISREG(info.st_mode)};
+}
+
+bool PacketFile::Identity::is(int fd) const {
+  struct stat info {};
+  return fd >= 0 && fstat(fd, &info) == 0 && info.st_dev == device && info.st_ino == inode;
 }
 
 bool PacketFile::append(std::span<const std::byte> whole_packets) {
@@ -146,7 +155,8 @@ bool PacketFile::cut_back_to(std::uint64_t whole) { return ftruncate(fd_, static
 
 bool PacketFile::write_at(std::span<const std::byte> bytes, std::uint64_t offset) {
   while (!bytes.empty()) {
-    const ssize_t done = pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    const ssize_t done = file_.regular ? pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset))
+                                       : write(fd_, bytes.data(), bytes.size());
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) return false;
     bytes = bytes.subspan(static_cast<std::size_t>(done));
@@ -155,17 +165,13 @@ bool PacketFile::write_at(std::span<const std::byte> bytes, std::uint64_t offset
   return true;
 }
 
-bool PacketFile::still_ours() const {
-  struct stat info {};
-  return fstat(fd_, &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
-}
-
 bool PacketFile::ensure_open() {
-  if (fd_ >= 0 && still_ours()) return true;
+  if (file_.is(fd_)) return true;
   fd_ = open_for_append(path_, 0);
   if (fd_ < 0) return fail(errno);
-  fd_ = move_high(fd_);
-  return still_ours() || fail(ESTALE);
+  if (file_.is(fd_)) return fd_ = move_high(fd_), true;
+  close(std::exchange(fd_, -1));  // another file lies there now
+  return fail(ESTALE);
 }
 
 bool PacketFile::fail(int error) {
@@ -175,12 +181,18 @@ bool PacketFile::fail(int error) {
   return false;
 }
 
-int PacketFile::share() const { return fcntl(shared_fd_, F_DUPFD_CLOEXEC, 3); }
+int PacketFile::share() const {
+  if (memory_.is(shared_fd_)) return fcntl(shared_fd_, F_DUPFD_CLOEXEC, 3);
+  errno = EBADF;
+  return -1;
+}
 
 void PacketFile::reopen_after_fork() {
-  const std::string through = "/proc/self/fd/" + std::to_string(fd_);
-  const int own = open_for_append(through, 0);
-  if (own >= 0 && still_ours()) close(fd_);
+  const int inherited = std::exchange(fd_, -1);  // without one of our own, the next append opens it by its path
+  if (!file_.is(inherited)) return;
+  // By way of the descriptor: the file may have been renamed, or deleted, since it was opened.
+  const int own = open_for_append("/proc/self/fd/" + std::to_string(inherited), 0);
+  close(inherited);
   if (own >= 0) fd_ = move_high(own);
 }
 

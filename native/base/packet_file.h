@@ -47,12 +47,20 @@ class PacketFile final : public PacketSink {
 
  private:
   struct Shared;
+  /// Which file a descriptor is, to tell when the program closed or reused its number.
+  struct Identity {
+    dev_t device = 0;
+    ino_t inode = 0;
+    bool regular = false;
+
+    static Identity of(int fd);
+    bool is(int fd) const;
+  };
 
   PacketFile(std::string path, int fd, int shared_fd);
   bool append_locked(std::span<const std::byte> packets);
   bool cut_back_to(std::uint64_t whole);
   bool write_at(std::span<const std::byte> bytes, std::uint64_t offset);
-  bool still_ours() const;
   bool ensure_open();
   bool fail(int error);
 
@@ -60,8 +68,8 @@ class PacketFile final : public PacketSink {
   int fd_ = -1;
   int shared_fd_ = -1;
   Shared* shared_ = nullptr;
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  Identity file_;
+  Identity memory_;
   bool failed_ = false;
 };
 

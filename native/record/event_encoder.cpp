@@ -26,7 +26,30 @@ std::string short_place(const Site& site) {
   return site.function + " (" + site.file + ':' + std::to_string(site.line) + ')';
 }
 
+std::string stack_of(const Dictionary& dictionary, std::uint32_t stack) {
+  std::string text;
+  for (const std::uint32_t site : dictionary.stacks.at(stack)) {
+    if (!text.empty()) text += " < ";
+    text += short_place(dictionary.sites.at(site));
+  }
+  return text;
+}
+
 }  // namespace
+
+enum class EventEncoder::Key : std::uint8_t {
+  kLock, kLockId, kLockType, kOwnerTid, kWaiters, kOwnerPath, kWaiterPath, kStack, kObject, kSite, kResult, kGilNs,
+  kOwnerRunNs, kOwnerWaitNs, kOwnerNice, kExit, kEvents, kDropped, kName, kNice, kCpus, kCount, kBytes,
+};
+
+const std::vector<std::string_view> EventEncoder::kKeyNames{
+    "lock", "lock_id", "lock_type", "owner_tid", "waiters", "owner_path", "waiter_path", "stack", "object", "site",
+    "result", "gil_ns", "owner_run_ns", "owner_wait_ns", "owner_nice", "exit", "events", "dropped", "name", "nice",
+    "cpus", "count", "bytes",
+};
+
+EventEncoder::EventEncoder(const Dictionary& dictionary, const ThreadRegistry& threads, pid_t pid)
+    : dictionary_(dictionary), threads_(threads), pid_(pid), out_(static_cast<std::uint32_t>(pid), kKeyNames) {}
 
 std::uint64_t EventEncoder::thread_track(std::uint32_t number) const {
   // Odd for threads, even for processes; never 0, which is the trace's default track.
@@ -35,40 +58,62 @@ std::uint64_t EventEncoder::thread_track(std::uint32_t number) const {
 
 std::uint64_t EventEncoder::process_track() const { return static_cast<std::uint64_t>(pid_) << 32; }
 
-void EventEncoder::start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_t track, Category category,
-                         std::string_view name) {
-  out_.limit_interned_state();
+/// Before anything of the event is interned: the state may start anew here.
+void EventEncoder::start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_t track, Category category) {
+  if (out_.limit_interned_state()) ids_ = {};
   draft_.type = type;
   draft_.ts_ns = ts_ns;
   draft_.track = track;
   draft_.category = category;
-  draft_.name = name.empty() ? 0 : out_.event_name(name);
+  draft_.name = 0;
   draft_.arguments.clear();
 }
 
-void EventEncoder::say(std::string_view key, std::string_view text) {
-  draft_.arguments.push_back({out_.key(key), true, out_.text(text)});
+void EventEncoder::start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_t track, Category category,
+                         std::string_view name) {
+  start(type, ts_ns, track, category);
+  draft_.name = out_.event_name(name);
 }
 
-void EventEncoder::say(std::string_view key, std::uint64_t number) {
-  draft_.arguments.push_back({out_.key(key), false, number});
+void EventEncoder::say(Key key, std::uint64_t number) {
+  draft_.arguments.push_back({static_cast<std::uint64_t>(key) + 1, false, number});
 }
 
-void EventEncoder::say_if_known(std::string_view key, std::uint64_t number) {
+void EventEncoder::say_if_known(Key key, std::uint64_t number) {
   if (number != kAbsent) say(key, number);
 }
 
-void EventEncoder::say_facts(const Facts& facts) {
-  for (const auto& [key, value] : facts) say(key, std::string_view(value));
+void EventEncoder::say_text(Key key, std::uint64_t interned) {
+  draft_.arguments.push_back({static_cast<std::uint64_t>(key) + 1, true, interned});
 }
 
-void EventEncoder::say_stack(std::uint32_t stack) {
-  std::string text;
-  for (const std::uint32_t site : dictionary_.stacks.at(stack)) {
-    if (!text.empty()) text += " < ";
-    text += short_place(dictionary_.sites.at(site));
-  }
-  if (!text.empty()) say("stack", std::string_view(text));
+void EventEncoder::say_facts(const Facts& facts) {
+  for (const auto& [key, value] : facts) draft_.arguments.push_back({out_.key(key), true, out_.text(value)});
+}
+
+const Contention& EventEncoder::contention(const Event& event) {
+  const std::uint64_t version = threads_.names_version();
+  if (version != ids_.names_version) ids_.contentions.clear();
+  ids_.names_version = version;
+  return ids_.contentions.get(event, [&]() -> Contention {
+    const ThreadIdentity owner = threads_.identify(event.owner);
+    return {out_.event_name(contention_name(owner, dictionary_.sites.at(event.owner_site), event.waiters,
+                                            dictionary_.sites.at(event.site))),
+            owner.tid};
+  });
+}
+
+std::uint64_t EventEncoder::wait_name(std::uint32_t function) {
+  return ids_.wait_names.get(
+      function, [&] { return out_.event_name("wait " + dictionary_.sites.at(function).function); });
+}
+
+std::uint64_t EventEncoder::result_text(WaitResult result) {
+  return ids_.results.get(static_cast<std::uint32_t>(result), [&] { return out_.text(name_of(result)); });
+}
+
+std::uint64_t EventEncoder::stack_text(std::uint32_t stack) {
+  return ids_.stacks.get(stack, [&] { return out_.text(stack_of(dictionary_, stack)); });
 }
 
 void EventEncoder::session(const SessionFacts& session, std::int64_t ts_ns) {
@@ -81,9 +126,9 @@ void EventEncoder::session(const SessionFacts& session, std::int64_t ts_ns) {
 
 void EventEncoder::session_end(std::string_view how, std::int64_t ts_ns) {
   start(TrackEvent::kInstant, ts_ns, process_track(), Category::kUnjank, "session end");
-  say("exit", how);
-  say("events", events_);
-  say("dropped", dropped_);
+  say_text(Key::kExit, how);
+  say(Key::kEvents, events_);
+  say(Key::kDropped, dropped_);
   out_.write(draft_);
 }
 
@@ -94,63 +139,78 @@ void EventEncoder::describe_thread(const ThreadLog& log, std::string_view name, 
 
 void EventEncoder::thread_facts(const ThreadLog& log, std::string_view name, std::int64_t ts_ns) {
   start(TrackEvent::kInstant, ts_ns, thread_track(log.number), Category::kUnjank, "thread facts");
-  say("name", name);
-  say("nice", static_cast<std::uint64_t>(std::int64_t{log.facts.nice}));
-  say("cpus", std::string_view(log.facts.cpus));
+  say_text(Key::kName, name);
+  say(Key::kNice, static_cast<std::uint64_t>(std::int64_t{log.facts.nice}));
+  say_text(Key::kCpus, log.facts.cpus);
   out_.write(draft_);
 }
 
 void EventEncoder::event(ThreadLog& log, const Event& event) {
   ++events_;
-  if (event.kind == EventKind::kEnd) {
-    if (log.open_slices == 0) return;  // its begin belongs to an earlier recording
-    --log.open_slices;
-    start(TrackEvent::kSliceEnd, event.ts_ns, thread_track(log.number), Category::kLock, "");
-    end(event);
-  } else {
-    ++log.open_slices;
-    const bool contention = event.kind == EventKind::kContentionBegin;
-    const std::string name =
-        contention ? contention_name(threads_.identify(event.owner), dictionary_.sites.at(event.owner_site),
-                                     event.waiters, dictionary_.sites.at(event.site))
-                   : "wait " + dictionary_.sites.at(event.owner_site).function;
-    start(TrackEvent::kSliceBegin, event.ts_ns, thread_track(log.number),
-          contention ? Category::kLock : Category::kWait, name);
-    contention ? begin_contention(event) : begin_wait(event);
+  const std::uint64_t track = thread_track(log.number);
+  switch (event.kind) {
+    case EventKind::kEnd:
+      if (log.open_slices == 0) return;  // its begin belongs to an earlier recording
+      --log.open_slices;
+      start(TrackEvent::kSliceEnd, event.ts_ns, track, Category::kLock);
+      end(event);
+      break;
+    case EventKind::kContentionBegin:
+      ++log.open_slices;
+      start(TrackEvent::kSliceBegin, event.ts_ns, track, Category::kLock);
+      begin_contention(event);
+      break;
+    case EventKind::kWaitBegin:
+      ++log.open_slices;
+      start(TrackEvent::kSliceBegin, event.ts_ns, track, Category::kWait);
+      begin_wait(event);
+      break;
   }
   out_.write(draft_);
 }
 
 void EventEncoder::begin_contention(const Event& event) {
-  say("lock", std::string_view(dictionary_.names.at(event.name).full));
-  say("lock_id", event.lock_id);
-  say("lock_type", name_of(event.lock_kind));
-  say("owner_tid", static_cast<std::uint64_t>(threads_.identify(event.owner).tid));
-  say("waiters", event.waiters);
-  say("owner_path", std::string_view(dictionary_.sites.at(event.owner_site).path));
-  say("waiter_path", std::string_view(dictionary_.sites.at(event.site).path));
-  say_stack(event.stack);
+  const auto path = [this](std::uint32_t site) {
+    return ids_.paths.get(site, [&] { return out_.text(dictionary_.sites.at(site).path); });
+  };
+  const Contention& with = contention(event);
+  draft_.name = with.name;
+  say_text(Key::kLock,
+           ids_.lock_names.get(event.name, [&] { return out_.text(dictionary_.names.at(event.name).full); }));
+  say(Key::kLockId, event.lock_id);
+  say_text(Key::kLockType, ids_.lock_types.get(static_cast<std::uint32_t>(event.lock_kind),
+                                               [&] { return out_.text(name_of(event.lock_kind)); }));
+  say(Key::kOwnerTid, static_cast<std::uint64_t>(with.owner_tid));
+  say(Key::kWaiters, event.waiters);
+  say_text(Key::kOwnerPath, path(event.owner_site));
+  say_text(Key::kWaiterPath, path(event.site));
+  if (event.stack != 0) say_text(Key::kStack, stack_text(event.stack));
 }
 
 void EventEncoder::begin_wait(const Event& event) {
-  if (event.name != 0) say("object", std::string_view(dictionary_.names.at(event.name).base));
-  if (event.lock_id != 0) say("lock_id", event.lock_id);
-  say("site", std::string_view(place(dictionary_.sites.at(event.site))));
-  say_stack(event.stack);
+  draft_.name = wait_name(event.owner_site);
+  if (event.name != 0) {
+    say_text(Key::kObject, ids_.object_names.get(
+                               event.name, [&] { return out_.text(dictionary_.names.at(event.name).base); }));
+  }
+  if (event.lock_id != 0) say(Key::kLockId, event.lock_id);
+  say_text(Key::kSite,
+           ids_.places.get(event.site, [&] { return out_.text(place(dictionary_.sites.at(event.site))); }));
+  if (event.stack != 0) say_text(Key::kStack, stack_text(event.stack));
 }
 
 void EventEncoder::end(const Event& event) {
-  say("result", name_of(event.result));
-  say_if_known("gil_ns", event.gil_ns);
-  say_if_known("owner_run_ns", event.owner_run_ns);
-  say_if_known("owner_wait_ns", event.owner_wait_ns);
-  if (event.owner_wait_ns != kAbsent) say("owner_nice", static_cast<std::uint64_t>(std::int64_t{event.owner_nice}));
+  say_text(Key::kResult, result_text(event.result));
+  say_if_known(Key::kGilNs, event.gil_ns);
+  say_if_known(Key::kOwnerRunNs, event.owner_run_ns);
+  say_if_known(Key::kOwnerWaitNs, event.owner_wait_ns);
+  if (event.owner_wait_ns != kAbsent) say(Key::kOwnerNice, static_cast<std::uint64_t>(std::int64_t{event.owner_nice}));
 }
 
 void EventEncoder::dropped(const ThreadLog& log, std::uint64_t count, std::int64_t ts_ns) {
   dropped_ += count;
   start(TrackEvent::kInstant, ts_ns, thread_track(log.number), Category::kUnjank, "events dropped");
-  say("count", count);
+  say(Key::kCount, count);
   out_.write(draft_);
 }
 
@@ -160,10 +220,10 @@ void EventEncoder::flush_slice(pid_t tid, std::int64_t begin_ns, std::int64_t en
   if (!writer_described_) out_.describe_thread(begin_ns, track, process_track(), pid_, tid, "unjank writer");
   writer_described_ = true;
   start(TrackEvent::kSliceBegin, begin_ns, track, Category::kUnjank, "flush");
-  say("events", events);
-  say("bytes", bytes);
+  say(Key::kEvents, events);
+  say(Key::kBytes, bytes);
   out_.write(draft_);
-  start(TrackEvent::kSliceEnd, end_ns, track, Category::kUnjank, "");
+  start(TrackEvent::kSliceEnd, end_ns, track, Category::kUnjank);
   out_.write(draft_);
 }
 

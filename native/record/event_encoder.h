@@ -12,6 +12,7 @@
 
 #include "record/dictionary.h"
 #include "record/event.h"
+#include "record/interned_ids.h"
 #include "record/thread_registry.h"
 #include "record/track_event_writer.h"
 
@@ -29,8 +30,7 @@ struct SessionFacts {
 
 class EventEncoder {
  public:
-  EventEncoder(const Dictionary& dictionary, const ThreadRegistry& threads, pid_t pid)
-      : dictionary_(dictionary), threads_(threads), pid_(pid), out_(static_cast<std::uint32_t>(pid)) {}
+  EventEncoder(const Dictionary& dictionary, const ThreadRegistry& threads, pid_t pid);
 
   void session(const SessionFacts& session, std::int64_t ts_ns);
   void session_end(std::string_view how, std::int64_t ts_ns);
@@ -47,24 +47,35 @@ class EventEncoder {
   void clear() { out_.clear(); }
 
  private:
+  /// Arguments' names with ids known beforehand; in the order of `kKeyNames`.
+  enum class Key : std::uint8_t;
+  static const std::vector<std::string_view> kKeyNames;
+
   void begin_contention(const Event& event);
   void begin_wait(const Event& event);
   void end(const Event& event);
+  void start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_t track, Category category);
   void start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_t track, Category category,
              std::string_view name);
-  void say(std::string_view key, std::string_view text);
-  void say(std::string_view key, std::uint64_t number);
-  void say_if_known(std::string_view key, std::uint64_t number);
+  void say(Key key, std::uint64_t number);
+  void say_if_known(Key key, std::uint64_t number);
+  void say_text(Key key, std::uint64_t interned);
+  void say_text(Key key, std::string_view text) { say_text(key, out_.text(text)); }
   void say_facts(const Facts& facts);
-  void say_stack(std::uint32_t stack);
   std::uint64_t thread_track(std::uint32_t number) const;
   std::uint64_t process_track() const;
+
+  const Contention& contention(const Event& event);
+  std::uint64_t wait_name(std::uint32_t function);
+  std::uint64_t result_text(WaitResult result);
+  std::uint64_t stack_text(std::uint32_t stack);
 
   const Dictionary& dictionary_;
   const ThreadRegistry& threads_;
   pid_t pid_;
   TrackEventWriter out_;
   TrackEvent draft_;  // reused, so that its vector keeps its memory
+  InternedIds ids_;
   bool writer_described_ = false;
   std::uint64_t events_ = 0;
   std::uint64_t dropped_ = 0;

@@ -32,7 +32,18 @@ struct Holder {
 
 enum class BlockEnd { kAcquired, kTimedOut, kInterrupted };
 
-template <class Policy = FutexPolicy>
+/// Every order and step that could be got wrong, by name. `lock_word_model_test` weakens one at a time and must fail.
+struct LockWordOrders {
+  static constexpr auto kTake = std::memory_order_acquire;  // pairs with kFree
+  static constexpr auto kFree = std::memory_order_release;  // hands over what the owner wrote
+  static constexpr auto kPeek = std::memory_order_acquire;  // pairs with kFree and kMark: the count is read next
+  static constexpr auto kMark = std::memory_order_release;  // publishes that this waiter is counted
+  static constexpr bool kCountBeforeMark = true;
+  static constexpr bool kMarkAlways = true;  // where the mark is there already as well
+  static constexpr bool kTakeMarked = true;  // while others wait
+};
+
+template <class Policy = FutexPolicy, class O = LockWordOrders>
 class LockWord {
  public:
   static constexpr std::uint64_t kLocked = 1;
@@ -55,10 +66,9 @@ class LockWord {
   /// comes later sees the bit and wakes one; a release that came earlier changed the word, so the futex
   /// refuses to sleep. `release` clears the bit for all sleepers, therefore the one it wakes must put it
   /// back: if it gets the lock and others are counted, it takes it with the bit set; if a barger was
-  /// faster, it sets the bit on the barger's word before it sleeps *or gives up* on its deadline.
-  /// Caught by `lock_word_model_test` when either is dropped.
+  /// faster, it sets the bit on the barger's word before it sleeps again or gives up.
   BlockEnd block(Holder me, std::int64_t deadline_ns) {
-    waiting_.fetch_add(1, std::memory_order_relaxed);
+    if constexpr (O::kCountBeforeMark) waiting_.fetch_add(1, std::memory_order_relaxed);
     const BlockEnd end = block_counted(pack(me), deadline_ns);
     waiting_.fetch_sub(1, std::memory_order_relaxed);
     return end;
@@ -66,13 +76,13 @@ class LockWord {
 
   /// Frees the lock and wakes one sleeper. False if it was not locked.
   bool release() {
-    const std::uint64_t before = word_.exchange(0, std::memory_order_acq_rel);
+    const std::uint64_t before = word_.exchange(0, O::kFree);
     if (before & kSleepers) Policy::wake_one(word_);
     return before & kLocked;
   }
 
   /// The word now; 0 when free. Only a hint to anyone but the owner.
-  std::uint64_t peek() const { return word_.load(std::memory_order_acquire); }
+  std::uint64_t peek() const { return word_.load(O::kPeek); }
   bool locked() const { return peek() & kLocked; }
 
   /// How many threads wait for the lock at this moment.
@@ -89,7 +99,7 @@ class LockWord {
 
   bool take_free(std::uint64_t mine) {
     std::uint64_t free = 0;
-    return word_.compare_exchange_strong(free, mine, std::memory_order_acquire, std::memory_order_relaxed);
+    return word_.compare_exchange_strong(free, mine, O::kTake, std::memory_order_relaxed);
   }
 
   BlockEnd block_counted(std::uint64_t mine, std::int64_t deadline_ns) {
@@ -101,6 +111,7 @@ class LockWord {
         continue;
       }
       if (!mark_sleepers(seen)) continue;
+      if constexpr (!O::kCountBeforeMark) waiting_.fetch_add(1, std::memory_order_relaxed);
       if (last == WaitEnd::kTimedOut) return BlockEnd::kTimedOut;
       if (last == WaitEnd::kInterrupted) return BlockEnd::kInterrupted;
       last = Policy::wait(word_, static_cast<std::uint32_t>(seen | kSleepers), deadline_ns);
@@ -108,21 +119,22 @@ class LockWord {
   }
 
   /// Others besides this waiter are counted: some of them may be asleep on a bit that release cleared.
-  std::uint64_t sleepers_bit() const { return waiting() > 1 ? kSleepers : 0; }
+  std::uint64_t sleepers_bit() const { return O::kTakeMarked && waiting() > 1 ? kSleepers : 0; }
 
+  /// Where the mark is there already as well: the word must carry on that this waiter is counted.
   bool mark_sleepers(std::uint64_t seen) {
-    if (seen & kSleepers) return true;
-    return word_.compare_exchange_strong(seen, seen | kSleepers, std::memory_order_acq_rel,
-                                         std::memory_order_relaxed);
+    if (!O::kMarkAlways && (seen & kSleepers)) return true;
+    return word_.compare_exchange_strong(seen, seen | kSleepers, O::kMark, std::memory_order_relaxed);
   }
 
   // `word_` — Encodes: see the table above. Written by: whoever takes, frees or is about to sleep on the
   // lock. Publish: acquire on taking, release on freeing. Breaks if weakened: the owner's writes may not
   // be seen by the next owner; caught by `lock_word_model_test: exclusion`.
   Word word_{0};
-  // `waiting_` — Encodes: threads inside `block`. Written by: those threads. A waiter counts itself
-  // before it marks the word (acq_rel CAS), so whoever frees the word after the mark passes the count on
-  // to the next taker; relaxed is enough. Breaks if the count came after the mark: a lost wake-up.
+  // `waiting_` — Encodes: threads inside `block`. Written by: those threads. Relaxed: a waiter counts itself
+  // before it marks the word, and its mark heads a release sequence that the release of the lock goes on with;
+  // so whoever sees the freed word sees the count. Breaks if the count came after the mark, or if a waiter
+  // relied on another one's mark: a lost wake-up; caught by `lock_word_model_test: several sleepers`.
   typename Policy::template Atomic<std::uint32_t> waiting_{0};
 };
 

@@ -22,7 +22,7 @@ struct SchedFacts {
   bool operator==(const SchedFacts&) const = default;
 };
 
-/// Nothing where the thread is gone. `tid` 0 is the caller.
+/// False where the thread is gone. `tid` 0 is the caller.
 bool read_sched_facts(pid_t tid, SchedFacts& facts);
 
 /// | member           | written by            | read by                              |

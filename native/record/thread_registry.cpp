@@ -17,14 +17,15 @@ namespace {
 /// A CPU set in the kernel's list format: 0-3,5.
 std::string cpu_list(const cpu_set_t* set, std::size_t bytes) {
   std::string list;
-  const int count = static_cast<int>(bytes * 8);
-  for (int cpu = 0; cpu < count; ++cpu) {
+  int left = CPU_COUNT_S(bytes, set);
+  for (int cpu = 0; left > 0; ++cpu) {
     if (!CPU_ISSET_S(cpu, bytes, set)) continue;
     int last = cpu;
-    while (last + 1 < count && CPU_ISSET_S(last + 1, bytes, set)) ++last;
+    while (last - cpu + 1 < left && CPU_ISSET_S(last + 1, bytes, set)) ++last;
     if (!list.empty()) list += ',';
     list += std::to_string(cpu);
     if (last > cpu) list += '-' + std::to_string(last);
+    left -= last - cpu + 1;
     cpu = last;
   }
   return list;
@@ -60,6 +61,7 @@ void ThreadRegistry::rename(ThreadLog& log, std::string name) {
   const std::lock_guard guard(mutex_);
   log.name = std::move(name);
   log.renamed = true;
+  names_version_.fetch_add(1, std::memory_order_release);
 }
 
 void ThreadRegistry::rename(pid_t tid, const std::string& name) {
@@ -68,6 +70,7 @@ void ThreadRegistry::rename(pid_t tid, const std::string& name) {
     if (log->tid.load(std::memory_order_relaxed) != tid || log->exited.load(std::memory_order_relaxed)) continue;
     log->name = name;
     log->renamed = true;
+    names_version_.fetch_add(1, std::memory_order_release);
   }
 }
 

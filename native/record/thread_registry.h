@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -36,6 +37,8 @@ class ThreadRegistry {
 
   ThreadIdentity identify(std::uint32_t number) const;
   std::optional<pid_t> tid_of(std::uint32_t number) const;
+  /// Changes whenever `identify` may answer another name than before.
+  std::uint64_t names_version() const { return names_version_.load(std::memory_order_acquire); }
   /// The name, and whether it changed since the last call.
   std::pair<std::string, bool> take_name(ThreadLog& log);
 
@@ -48,6 +51,9 @@ class ThreadRegistry {
   static constexpr std::size_t kRemembered = 4096;
 
   mutable std::mutex mutex_;
+  // `names_version_` — Encodes: renamings so far. Written under `mutex_`; read by the writer without it: a name
+  // that is being changed just then may still be told as it was.
+  std::atomic<std::uint64_t> names_version_{0};
   std::uint32_t next_number_ = 1;
   pid_t forking_tid_ = 0;
   std::unordered_map<std::uint32_t, std::shared_ptr<ThreadLog>> live_;

@@ -1,5 +1,7 @@
 #include "record/track_event_writer.h"
 
+#include <utility>
+
 namespace unjank::record {
 
 namespace {
@@ -71,6 +73,8 @@ std::uint64_t TrackEventWriter::Interner::intern(std::string_view text) {
   if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
   const std::uint64_t id = ids_.size() + 1;
   ids_.emplace(text, id);
+  constexpr std::size_t kEntry = 96;  // the map's node and slot, the string's head
+  bytes_ += text.size() + kEntry;
   fresh_.emplace_back(id, text);
   return id;
 }
@@ -78,6 +82,7 @@ std::uint64_t TrackEventWriter::Interner::intern(std::string_view text) {
 void TrackEventWriter::Interner::forget() {
   ids_.clear();
   fresh_.clear();
+  bytes_ = 0;
 }
 
 void TrackEventWriter::Interner::write_new(ProtoWriter& out, std::uint32_t field) {
@@ -85,12 +90,23 @@ void TrackEventWriter::Interner::write_new(ProtoWriter& out, std::uint32_t field
   fresh_.clear();
 }
 
-void TrackEventWriter::limit_interned_state() {
-  if (names_.size() + keys_.size() + texts_.size() < kMaxInterned) return;
+TrackEventWriter::TrackEventWriter(std::uint32_t sequence, std::vector<std::string_view> keys)
+    : sequence_(sequence), fixed_keys_(std::move(keys)) {
+  start_state();
+}
+
+void TrackEventWriter::start_state() {
   names_.forget();
   keys_.forget();
   texts_.forget();
+  for (const std::string_view key : fixed_keys_) keys_.intern(key);
   state_cleared_ = categories_new_ = true;
+}
+
+bool TrackEventWriter::limit_interned_state() {
+  if (names_.bytes() + keys_.bytes() + texts_.bytes() < kMaxInterned) return false;
+  start_state();
+  return true;
 }
 
 void TrackEventWriter::write_sequence(bool needs_state) {

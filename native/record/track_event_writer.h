@@ -37,7 +37,8 @@ struct TrackEvent {
 class TrackEventWriter {
  public:
   /// `sequence` must be unique among the processes that write to the file at the same time.
-  explicit TrackEventWriter(std::uint32_t sequence) : sequence_(sequence) {}
+  /// `keys` have the ids 1, 2, … in the order given; other ones are interned as they come.
+  TrackEventWriter(std::uint32_t sequence, std::vector<std::string_view> keys);
 
   // With the time from which the name holds: the kernel's own news of the process come before and after.
   void describe_process(std::int64_t ts_ns, std::uint64_t track, std::int32_t pid, std::string_view name,
@@ -55,8 +56,8 @@ class TrackEventWriter {
   std::uint64_t text(std::string_view value) { return texts_.intern(value); }
 
   /// Starts the interned state anew once it is large, so that memory stays bounded. Before a TrackEvent is
-  /// filled, never between.
-  void limit_interned_state();
+  /// filled, never between. True if it did: ids from before are void.
+  bool limit_interned_state();
 
   std::span<const std::byte> bytes() const { return out_.view(); }
   std::size_t size() const { return out_.size(); }
@@ -68,7 +69,8 @@ class TrackEventWriter {
    public:
     std::uint64_t intern(std::string_view text);
     void forget();
-    std::size_t size() const { return ids_.size(); }
+    /// Memory that the texts take, about.
+    std::size_t bytes() const { return bytes_; }
     /// Writes what is new as `field` of the InternedData that is open.
     void write_new(ProtoWriter& out, std::uint32_t field);
     bool has_new() const { return !fresh_.empty(); }
@@ -80,14 +82,17 @@ class TrackEventWriter {
     };
     std::unordered_map<std::string, std::uint64_t, Hash, std::equal_to<>> ids_;
     std::vector<std::pair<std::uint64_t, std::string>> fresh_;
+    std::size_t bytes_ = 0;
   };
 
+  void start_state();
   void write_interned();
   void write_sequence(bool needs_state);
 
-  static constexpr std::size_t kMaxInterned = 1 << 16;
+  static constexpr std::size_t kMaxInterned = 8 << 20;  // bytes
 
   std::uint32_t sequence_;
+  std::vector<std::string_view> fixed_keys_;
   bool state_cleared_ = true;  // the next packet tells the reader to forget what it has interned
   bool categories_new_ = true;
   bool first_packet_ = true;
