@@ -42,6 +42,8 @@ class EventEncoder {
   void flush_slice(pid_t tid, std::int64_t begin_ns, std::int64_t end_ns, std::uint64_t events,
                    std::uint64_t bytes);
 
+  std::uint64_t events() const { return events_; }
+  std::uint64_t all_dropped() const { return dropped_; }
   std::span<const std::byte> bytes() const { return out_.bytes(); }
   std::size_t size() const { return out_.size(); }
   void clear() { out_.clear(); }

@@ -43,6 +43,9 @@ class EventRing {
 
   static constexpr std::size_t capacity() { return kCapacity; }
 
+  /// Producer. How many events are in the ring, at most.
+  std::size_t size() const { return kCapacity - free_cells(); }
+
   /// Producer. The number of events now in the ring, at least 1; or 0 if this one was dropped.
   std::size_t push_begin(const Event& event) {
     // One cell for the event, one for its end, one for each end still owed.

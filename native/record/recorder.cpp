@@ -205,7 +205,8 @@ RecordingEnd Recorder::stop(const std::string& how) {
   write_pass(*current_);
   current_->encoder.session_end(how, boot_ns());
   current_->write_out(1);
-  const RecordingEnd end{current_->file.committed(), current_->file.error()};
+  const RecordingEnd end{current_->file.committed(), current_->file.error(), current_->encoder.events(),
+                         current_->encoder.all_dropped()};
   current_.reset();
   file_open_.store(false);
   for (const auto& log : threads_.live()) {

@@ -20,6 +20,8 @@ namespace unjank::record {
 struct RecordingEnd {
   std::uint64_t bytes = 0;
   int error = 0;  // errno of the first failed write, 0 if none
+  std::uint64_t events = 0;   // of this process
+  std::uint64_t dropped = 0;  // begins that found their ring full
 };
 
 class Recorder {

@@ -89,7 +89,7 @@ class TrackEventWriter {
   void write_interned();
   void write_sequence(bool needs_state);
 
-  static constexpr std::size_t kMaxInterned = 8 << 20;  // bytes
+  static constexpr std::size_t kMaxInterned = 16 << 20;  // bytes
 
   std::uint32_t sequence_;
   std::vector<std::string_view> fixed_keys_;

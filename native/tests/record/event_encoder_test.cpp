@@ -1,0 +1,186 @@
+// What the trace says of an event: the contract with those who read it.
+#include "record/event_encoder.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "tests/record/trace_reader.h"
+
+namespace unjank::record {
+
+namespace {
+
+/// An encoder with a few entries in its dictionary.
+struct Desk {
+  Dictionary dictionary;
+  ThreadRegistry threads;
+  std::shared_ptr<ThreadLog> waiter = threads.attach();
+  std::shared_ptr<ThreadLog> owner = threads.attach();
+  std::uint32_t post = dictionary.sites.add({"Ledger.post", "/srv/bank.py", "bank.py", 12});
+  std::uint32_t total = dictionary.sites.add({"Ledger.total", "/srv/app/sums.py", "sums.py", 30});
+  std::uint32_t wait = dictionary.sites.add({"Condition.wait", "", "", 0});
+  std::uint32_t lock = dictionary.names.add({"Ledger._lock.mutex (bank.py:4)", "Ledger._lock (bank.py:4)"});
+  std::uint32_t stack = dictionary.stacks.intern({total, post});
+  EventEncoder encoder{dictionary, threads, 77};
+
+  Desk() {
+    threads.rename(*owner, "teller");
+    encoder.session({"bank.py", {"bank.py"}, {{"gil", "on"}}}, 1);
+  }
+  Event contention() const {
+    Event event;
+    event.ts_ns = 10;
+    event.kind = EventKind::kContentionBegin;
+    event.lock_kind = LockKind::kRLock;
+    event.owner = owner->number;
+    event.owner_site = post;
+    event.site = total;
+    event.name = lock;
+    event.stack = stack;
+    event.waiters = 2;
+    event.lock_id = 5;
+    return event;
+  }
+  static Event end(WaitResult result) {
+    Event event;
+    event.ts_ns = 20;
+    event.result = result;
+    return event;
+  }
+  test::ReadTrace trace() const { return test::read_trace(encoder.bytes()); }
+};
+
+using Arguments = std::map<std::string, std::string>;
+
+}  // namespace
+
+TEST_CASE("a contention tells owner, places, lock and stack") {
+  Desk desk;
+  desk.encoder.event(*desk.waiter, desk.contention());
+  const test::ReadTrace trace = desk.trace();
+  const std::string tid = std::to_string(desk.owner->tid.load());
+  const test::ReadEvent& event = trace.events.back();
+  CHECK(event.type == test::ReadEvent::kBegin);
+  CHECK(event.category == "lock");
+  CHECK(event.name == "monitor contention with owner teller (" + tid +
+                          ") at void Ledger.post()(bank.py:12) waiters=2 blocking from void Ledger.total()(sums.py:30)");
+  CHECK(event.arguments == Arguments{{"lock", "Ledger._lock.mutex (bank.py:4)"},
+                                     {"lock_id", "5"},
+                                     {"lock_type", "RLock"},
+                                     {"owner_tid", tid},
+                                     {"waiters", "2"},
+                                     {"owner_path", "/srv/bank.py"},
+                                     {"waiter_path", "/srv/app/sums.py"},
+                                     {"stack", "Ledger.total (sums.py:30) < Ledger.post (bank.py:12)"}});
+}
+
+TEST_CASE("the same event twice says the same twice") {
+  Desk desk;
+  desk.encoder.event(*desk.waiter, desk.contention());
+  desk.encoder.event(*desk.waiter, desk.contention());
+  const auto events = desk.trace().events;
+  CHECK(events[events.size() - 2].name == events.back().name);
+  CHECK(events[events.size() - 2].arguments == events.back().arguments);
+}
+
+TEST_CASE("an owner that was renamed is called by its new name from then on") {
+  Desk desk;
+  desk.encoder.event(*desk.waiter, desk.contention());
+  desk.threads.rename(*desk.owner, "clerk");
+  desk.encoder.event(*desk.waiter, desk.contention());
+  const auto events = desk.trace().events;
+  CHECK(events[events.size() - 2].name.find("owner teller (") != std::string::npos);
+  CHECK(events.back().name.find("owner clerk (") != std::string::npos);
+}
+
+TEST_CASE("an end tells its result, and figures only where they were measured") {
+  Desk desk;
+  desk.encoder.event(*desk.waiter, desk.contention());
+  desk.encoder.event(*desk.waiter, desk.contention());
+  Event measured = Desk::end(WaitResult::kAcquired);
+  measured.gil_ns = 0;
+  measured.owner_run_ns = 3;
+  measured.owner_wait_ns = 4;
+  measured.owner_nice = -5;
+  desk.encoder.event(*desk.waiter, measured);
+  desk.encoder.event(*desk.waiter, Desk::end(WaitResult::kTimeout));
+  const auto events = desk.trace().events;
+  CHECK(events[events.size() - 2].arguments ==
+        Arguments{{"result", "acquired"}, {"gil_ns", "0"}, {"owner_run_ns", "3"}, {"owner_wait_ns", "4"}, {"owner_nice", "-5"}});
+  CHECK(events.back().arguments == Arguments{{"result", "timeout"}});
+  CHECK(events.back().type == test::ReadEvent::kEnd);
+}
+
+TEST_CASE("a wait tells its kind, object, place and stack") {
+  Desk desk;
+  Event event = desk.contention();
+  event.kind = EventKind::kWaitBegin;
+  event.owner_site = desk.wait;
+  desk.encoder.event(*desk.waiter, event);
+  const test::ReadTrace trace = desk.trace();
+  CHECK(trace.events.back().name == "wait Condition.wait");
+  CHECK(trace.events.back().category == "wait");
+  CHECK(trace.events.back().arguments ==
+        Arguments{{"object", "Ledger._lock (bank.py:4)"},
+                  {"lock_id", "5"},
+                  {"site", "void Ledger.total()(sums.py:30)"},
+                  {"stack", "Ledger.total (sums.py:30) < Ledger.post (bank.py:12)"}});
+}
+
+TEST_CASE("what is unknown is called so") {
+  Desk desk;
+  Event event;
+  event.kind = EventKind::kContentionBegin;
+  desk.encoder.event(*desk.waiter, event);
+  CHECK(desk.trace().events.back().name ==
+        "monitor contention with owner unknown (0) at void unknown()(unknown:0) waiters=0 "
+        "blocking from void unknown()(unknown:0)");
+}
+
+TEST_CASE("an end without a begin in this recording is left out") {
+  Desk desk;
+  const std::size_t before = desk.trace().events.size();
+  desk.encoder.event(*desk.waiter, Desk::end(WaitResult::kAcquired));
+  CHECK(desk.trace().events.size() == before);
+}
+
+TEST_CASE("session, facts of threads, drops and the end of the session are instants") {
+  Desk desk;
+  desk.owner->facts = {-3, "0-1"};
+  desk.encoder.describe_thread(*desk.owner, "teller");
+  desk.encoder.thread_facts(*desk.owner, "teller", 2);
+  desk.encoder.dropped(*desk.owner, 4, 3);
+  desk.encoder.flush_slice(123, 4, 5, 6, 7);
+  desk.encoder.session_end("exited", 9);
+  const test::ReadTrace trace = desk.trace();
+  CHECK(trace.named("session").at(0).arguments == Arguments{{"gil", "on"}});
+  CHECK(trace.named("thread facts").at(0).arguments == Arguments{{"name", "teller"}, {"nice", "-3"}, {"cpus", "0-1"}});
+  CHECK(trace.named("events dropped").at(0).arguments == Arguments{{"count", "4"}});
+  CHECK(trace.named("events dropped").at(0).track == trace.track_of("teller"));
+  CHECK(trace.named("flush").at(0).arguments == Arguments{{"events", "6"}, {"bytes", "7"}});
+  CHECK(trace.named("flush").at(0).track == trace.track_of("unjank writer"));
+  CHECK(trace.named("session end").at(0).arguments == Arguments{{"exit", "exited"}, {"events", "0"}, {"dropped", "4"}});
+}
+
+TEST_CASE("interned state that starts anew keeps every text right") {
+  Desk desk;
+  std::string bytes;
+  const std::string filler(4'096, 'p');
+  for (int i = 0; i < 6'000; ++i) {
+    Event event = desk.contention();
+    event.site = desk.dictionary.sites.add({"f" + std::to_string(i), filler + std::to_string(i), "f.py", 1});
+    desk.encoder.event(*desk.waiter, event);
+    bytes.append(reinterpret_cast<const char*>(desk.encoder.bytes().data()), desk.encoder.size());
+    desk.encoder.clear();
+  }
+  const test::ReadTrace trace = test::read_trace(bytes);
+  CHECK(trace.states_cleared >= 2);
+  for (std::size_t i = 1; i < trace.events.size(); ++i) {  // the first is the session
+    const test::ReadEvent& event = trace.events[i];
+    REQUIRE(event.argument("waiter_path") == filler + std::to_string(i - 1));
+    REQUIRE(event.name.ends_with("blocking from void f" + std::to_string(i - 1) + "()(f.py:1)"));
+    REQUIRE(event.argument("lock") == "Ledger._lock.mutex (bank.py:4)");
+  }
+}
+
+}  // namespace unjank::record
