@@ -3,7 +3,7 @@
 The engine drops an incomplete last packet without a word, so this is the only way to know.
 """
 
-_PACKET_TAG = 0x0A  # field 1, length-delimited: Trace.packet
+PACKET_TAG = b"\x0a"  # field 1, length-delimited: Trace.packet
 _LONGEST_HEADER = 11  # tag and a varint of at most ten bytes
 
 
@@ -40,25 +40,35 @@ class PacketFraming:
         return self.is_proto and bool(self._skip or self._header)
 
     def _follow(self, data: bytes) -> None:
-        at, end, packets = 0, len(data), 0
-        while at < end:
-            if data[at] != _PACKET_TAG:
-                self.is_proto = False
-                break
-            length, body = data[at + 1] if at + 1 < end else 0x80, at + 2
-            if length >= 0x80:  # most packets of some traces are short, so the loop is made for those
-                length, body = _varint(data, at + 1)
-            if body < 0:
-                self.is_proto = end - at < _LONGEST_HEADER
-                break
-            at = body + length
-            packets += 1
+        at, packets, self.is_proto = _walk(data)
         self._begun += packets
-        self._skip, self._header = max(at - end, 0), data[at:] if self.is_proto else b""
+        self._skip = max(at - len(data), 0)
+        self._header = data[at:] if self.is_proto else b""
 
 
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    """Value and the position behind it; position -1 where the data ends before the varint does."""
+def _walk(data: bytes) -> tuple[int, int, bool]:
+    """Steps from packet to packet.
+
+    Returns:
+        Where the next packet would start, which may be beyond the data; how many headers were read; and
+        whether the rest can still be the start of a header.
+    """
+    at, end, packets = 0, len(data), 0
+    while at < end:
+        if data[at] != PACKET_TAG[0]:
+            return at, packets, False
+        length, body = data[at + 1] if at + 1 < end else 0x80, at + 2
+        if length >= 0x80:  # most packets of some traces are short, so the loop is made for those
+            length, body = read_varint(data, at + 1)
+            if body < 0:
+                return at, packets, end - at < _LONGEST_HEADER
+        at = body + length
+        packets += 1
+    return at, packets, True
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """A protobuf varint: its value and the position behind it, which is -1 where the data ends too soon."""
     value = shift = 0
     for position in range(at, min(at + 10, len(data))):
         byte = data[position]

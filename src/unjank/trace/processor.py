@@ -126,6 +126,11 @@ class TraceProcessor(PerfettoTraceProcessor):
             else:
                 _replay(self._backend.execute_query(sql), on_batch)
 
+    def close(self) -> None:
+        """Frees the engine; may be called again, and from any thread while no query runs."""
+        if hasattr(self, "_backend"):
+            self._backend.close()
+
     def _create_backend(self, remote: str | None, addr: str | None) -> TraceProcessorBackend:
         self.protos = _shared_protos()
         if remote or addr:

@@ -7,6 +7,9 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 
+from unjank.trace.framing import PACKET_TAG
+from unjank.trace.salvage_art import salvage_art
+from unjank.trace.salvage_proto import salvage_packets
 from unjank.trace.source import TraceSource
 
 _CHUNK = 1 << 20
@@ -37,7 +40,7 @@ def salvage(source: TraceSource) -> Salvaged | None:
         return None
     data, what = saved
     chunks = [data[start : start + _CHUNK] for start in range(0, len(data), _CHUNK)]
-    return Salvaged(chunks, f"{what}; what came before is shown")
+    return Salvaged(chunks, f"{what}; what can be read is shown")
 
 
 def is_cut_off_zip(source: TraceSource) -> bool:
@@ -55,7 +58,14 @@ def _salvage_bytes(data: bytes) -> tuple[bytes, str] | None:
         return _salvage_zip(data)
     if data.lstrip()[:1] in (b"{", b"["):
         return _salvage_json(data)
-    return None
+    if data.startswith(PACKET_TAG):
+        saved = salvage_packets(data)
+        if saved is None:
+            return None
+        places = "one place" if saved[1] == 1 else f"{saved[1]} places"
+        return saved[0], f"the trace is damaged in {places}"
+    art = salvage_art(data)
+    return (art, "the ART method trace is cut off") if art else None
 
 
 def _salvage_gzip(data: bytes) -> tuple[bytes, str] | None:
@@ -73,13 +83,15 @@ def _inflate(data: bytes, window_bits: int) -> bytes:
 
 def _inflate_member(data: bytes, window_bits: int) -> tuple[bytes, int]:
     """Inflates as far as the data is good; returns the result and how many bytes of `data` it took."""
-    inflater, parts, at = zlib.decompressobj(window_bits), [], 0
-    while at < len(data) and not inflater.eof:
+    inflater, parts, at, step = zlib.decompressobj(window_bits), [], 0, _CHUNK
+    while at < len(data) and not inflater.eof and step:
+        before = inflater.copy()
         try:
-            parts.append(inflater.decompress(data[at : at + _CHUNK]))
+            parts.append(inflater.decompress(data[at : at + step]))
+            at += step
         except zlib.error:
-            break
-        at += _CHUNK
+            inflater = before  # an error swallows all of its piece: come closer to it in smaller ones
+            step //= 16
     return b"".join(parts), min(at, len(data)) - len(inflater.unused_data)
 
 

@@ -21,7 +21,7 @@ class TraceSource(Protocol):
 
     Attributes:
         name: what messages call it.
-        path: the file, or None where it is not one.
+        path: the file, or None where it is not one that can be read again.
         framing: follows the packets of what was read last.
     """
 
@@ -34,7 +34,7 @@ class TraceSource(Protocol):
 
 
 class FileSource:
-    """A trace in a file.
+    """A trace in a file, or one that comes through a named pipe and can be read only once.
 
     Raises:
         TraceLoadError: there is no such file, it is not a file, is empty, or may not be read.
@@ -42,12 +42,21 @@ class FileSource:
 
     def __init__(self, path: Path) -> None:
         self.name = str(path)
-        self.path: Path | None = path
+        status = _checked(path)
+        self.path: Path | None = path if stat.S_ISREG(status.st_mode) else None
         self.framing = PacketFraming()
-        self.size = _checked_size(path)
+        self.size = status.st_size
+        self._was_read = False
 
     def reference(self) -> Iterator[bytes]:
-        """The file's bytes from the start."""
+        """The file's bytes from the start.
+
+        Raises:
+            TraceLoadError: it is a pipe that was read before.
+        """
+        if self._was_read and self.path is None:
+            raise TraceLoadError(f"{self.name}: has to be read a second time; give a plain file instead")
+        self._was_read = True
         self.framing = PacketFraming()
         return self._read()
 
@@ -141,19 +150,18 @@ def needs_wide_memory(source: TraceSource) -> bool:
     return compressed or source.size >= _WIDE_FROM_BYTES
 
 
-def _checked_size(path: Path) -> int:
+def _checked(path: Path) -> os.stat_result:
     try:
         status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise TraceLoadError(f"{path}: is a folder; give a trace file in it")
-        with path.open("rb"):
-            pass
     except FileNotFoundError:
         raise TraceLoadError(f"{path}: no such file") from None
-    except PermissionError:
-        raise TraceLoadError(f"{path}: may not be read by this user") from None
     except OSError as error:
         raise TraceLoadError(f"{path}: can't be read: {error.strerror}") from error
+    if stat.S_ISDIR(status.st_mode):
+        raise TraceLoadError(f"{path}: is a folder; give a trace file in it")
+    # Asked for rather than tried: opening a pipe would take it from its writer.
+    if not os.access(path, os.R_OK):
+        raise TraceLoadError(f"{path}: may not be read by this user")
     if stat.S_ISREG(status.st_mode) and status.st_size == 0:
         raise TraceLoadError(f"{path}: is empty; was the recording started, and stopped properly?")
-    return status.st_size
+    return status

@@ -4,8 +4,11 @@ import re
 
 from unjank.trace.errors import SqlError, SqlPosition
 
-# `  File "stdin" line 3 col 7`, two excerpt lines, and so on inwards; the reason comes last.
-_FRAME = re.compile(r'^  File "(?P<source>[^"\n]*)" line (?P<line>\d+) col (?P<column>\d+)$', re.MULTILINE)
+# `  File "stdin" line 3 col 7` or `  Module include "a.b" line …`, two excerpt lines, and so on inwards; the
+# reason comes last.
+_FRAME = re.compile(
+    r'^  (?:File|Module include) "(?P<source>[^"\n]*)" line (?P<line>\d+) col (?P<column>\d+)$', re.MULTILINE
+)
 _USER_SQL = "stdin"  # the engine's name for SQL that came in a query
 
 
