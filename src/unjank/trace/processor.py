@@ -120,11 +120,16 @@ class TraceProcessor(PerfettoTraceProcessor):
         columns of an empty result are known; it must not use this object. An exception it raises ends the
         engine, which is in the middle of the query, and is passed on. Otherwise raises as `query` does.
         """
-        with self._explained(sql_errors=True):
-            if isinstance(self._backend, EngineBackend):
+        if isinstance(self._backend, EngineBackend):
+            with self._explained(sql_errors=True):
                 _stream_from_engine(self._backend, sql, on_batch)
-            else:
-                _replay(self._backend.execute_query(sql), on_batch)
+            return
+        with self._explained(sql_errors=True):
+            result = self._backend.execute_query(sql)
+        for cells in result.batch:
+            on_batch(ResultBatch(tuple(result.column_names), cells))
+        if result.error:
+            raise sql_error(result.error)
 
     def close(self) -> None:
         """Frees the engine; may be called again, and from any thread while no query runs."""
@@ -133,12 +138,14 @@ class TraceProcessor(PerfettoTraceProcessor):
 
     def _create_backend(self, remote: str | None, addr: str | None) -> TraceProcessorBackend:
         self.protos = _shared_protos()
-        if remote or addr:
-            return super()._create_backend(remote, addr)
+        if self._engine_name != "shell" and not remote and not addr:
+            return self._engine_backend(64 if self._engine_name == "wasm64" else 32)
         if self._engine_name == "shell":
             self.config.bin_path = find_shell(self._shell_path)
-            return super()._create_backend(None, None)
-        return self._engine_backend(64 if self._engine_name == "wasm64" else 32)
+        try:
+            return super()._create_backend(remote, addr)
+        except (PerfettoException, OSError) as error:
+            raise EngineUnavailableError(" ".join(str(error).split())) from error
 
     def _engine_backend(self, bits: Bits) -> EngineBackend:
         _require_shell_options_unset(self.config)
@@ -206,6 +213,8 @@ class TraceProcessor(PerfettoTraceProcessor):
                 raise sql_error(str(error), self._refused_path(), wide=self.engine != "wasm") from None
             raise TraceLoadError(f"{self._trace_name()}: {_load_reason(str(error))}") from None
         except (ConnectionError, http.client.HTTPException) as error:
+            if isinstance(self._backend, EngineBackend):
+                raise  # of whoever receives the rows: a pipe nobody reads any more
             raise TraceLoadError(f"{self._trace_name()}: the trace processor went away ({error})") from error
 
     def _load_hint(self) -> str:
@@ -262,13 +271,6 @@ def _stream_from_engine(backend: EngineBackend, sql: str, on_batch: Callable[[Re
     backend.stream_query(sql, on_result)
     if failed:
         raise PerfettoException(failed[0])
-
-
-def _replay(result: Any, on_batch: Callable[[ResultBatch], None]) -> None:  # noqa: ANN401  a QueryResult message
-    for cells in result.batch:
-        on_batch(ResultBatch(tuple(result.column_names), cells))
-    if result.error:
-        raise PerfettoException(result.error)
 
 
 def _load_reason(text: str) -> str:

@@ -35,6 +35,7 @@ class Output:
 def open_output(path: Path | None) -> Iterator[Output]:
     """Opens the output; None is standard output.
 
+    A reader of standard output that goes away ends the block without an error.
     A file is written under another name beside its place and renamed when all went well, so an error or
     Ctrl-C leaves what was there before. Devices and pipes are written to directly.
 
@@ -42,8 +43,7 @@ def open_output(path: Path | None) -> Iterator[Output]:
         UnjankError: the file can't be made, or the disk is full.
     """
     if path is None:
-        yield Output(sys.stdout.buffer)
-        sys.stdout.buffer.flush()
+        yield from _standard_output()
         return
     try:
         if path.exists() and not path.is_file():
@@ -56,6 +56,15 @@ def open_output(path: Path | None) -> Iterator[Output]:
         raise
     except OSError as error:
         raise UnjankError(f"{path}: can't be written: {error.strerror}") from error
+
+
+def _standard_output() -> Iterator[Output]:
+    try:
+        yield Output(sys.stdout.buffer)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        # The reader had enough, as `head` has: that is no error, and nothing is to be flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager

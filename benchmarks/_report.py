@@ -1,0 +1,34 @@
+"""What a benchmark gives back, and how it is put together."""
+
+import statistics
+from collections.abc import Sequence
+from typing import Any, TypedDict
+
+
+class Ratio(TypedDict):
+    """A ratio over several repetitions."""
+
+    median: float
+    low: float
+    high: float
+
+
+class Report(TypedDict):
+    """What `run()` of a benchmark module returns.
+
+    `results` are the raw figures, each a dict with a `name`; `ratios` are what may be quoted.
+    """
+
+    results: list[dict[str, Any]]
+    ratios: dict[str, Ratio]
+
+
+def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Ratio:
+    """The ratio of figures measured in turn, so that both saw the same noise."""
+    values = [top / bottom for top, bottom in zip(numerators, denominators, strict=True)]
+    return {"median": statistics.median(values), "low": min(values), "high": max(values)}
+
+
+def result(name: str, unit: str, values: Sequence[float], **facts: object) -> dict[str, Any]:
+    """One figure with all its repetitions."""
+    return {"name": name, "unit": unit, "median": statistics.median(values), "values": list(values), **facts}
