@@ -1,4 +1,4 @@
-"""Runs the benchmarks of this folder and prints their ratios: `python -m benchmarks [NAME…] [--json FILE]`."""
+"""Runs the benchmarks here and prints their ratios: `python -m benchmarks [NAME…] [--json FILE]`."""
 
 import argparse
 import importlib
