@@ -20,7 +20,7 @@ $(VENV)/.installed: $(SOURCES)
 	cmake/make_venv "$(PYTHON)" "$(VENV)"
 
 demo: venv
-	@$(VENV)/bin/unjank run -o build/launcher_jank.pftrace examples/launcher_jank.py
+	$(VENV)/bin/unjank run -o build/launcher_jank.pftrace examples/launcher_jank.py
 
 test: test-gil test-free-threaded
 
@@ -34,7 +34,11 @@ else
 	@$(MAKE) --no-print-directory test-gil PYTHON="$(FREE_THREADED)" VENV=.venv-ft
 endif
 
-lint: venv
+$(VENV)/.lint: $(VENV)/.installed pyproject.toml
+	$(VENV)/bin/pip -q install --disable-pip-version-check --group lint
+	touch $@
+
+lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

@@ -19,9 +19,11 @@ constexpr std::int64_t kMaxSeconds = std::numeric_limits<std::int64_t>::max() / 
 #if PY_VERSION_HEX >= 0x030D0000
 constexpr const char* kNegative = "timeout value must be a non-negative number";
 constexpr const char* kTooLargeInteger = "timestamp too large to convert to C PyTime_t";
+constexpr const char* kUnknownKeyword = "acquire() got an unexpected keyword argument '%U'";
 #else
 constexpr const char* kNegative = "timeout value must be positive";
 constexpr const char* kTooLargeInteger = "timestamp too large to convert to C _PyTime_t";
+constexpr const char* kUnknownKeyword = "'%U' is an invalid keyword argument for acquire()";
 #endif
 
 bool overflow(const char* text) {
@@ -89,7 +91,7 @@ bool set_keyword(PyObject* name, PyObject* value, Py_ssize_t positional, Acquire
   }
   if (blocking) return set_blocking(value, parsed);
   if (timeout) return set_timeout(value, parsed);
-  PyErr_Format(PyExc_TypeError, "'%U' is an invalid keyword argument for acquire()", name);
+  PyErr_Format(PyExc_TypeError, kUnknownKeyword, name);
   return false;
 }
 

@@ -117,9 +117,8 @@ def written(folder: Path, source: str) -> Path:
 
 
 def of_kind(findings: list[dict[str, Any]], kind: str) -> dict[str, Any]:
-    """The one finding of a kind."""
-    (finding,) = (finding for finding in findings if finding["kind"] == kind)
-    return finding
+    """The worst finding of a kind; on a busy machine others may come after it."""
+    return next(finding for finding in findings if finding["kind"] == kind)
 
 
 def test_lock_contention(tmp_path: Path) -> None:

@@ -68,6 +68,10 @@ class Recorded:
         """The slices whose name starts so."""
         return [piece for piece in self.slices if piece.name.startswith(prefix)]
 
+    def contentions_of(self, lock: str) -> list[Slice]:
+        """The contended acquires of the lock with this variable's name."""
+        return [piece for piece in self.contentions if piece.args["lock"].startswith(f"{lock} (")]
+
     @property
     def contentions(self) -> list[Slice]:
         """The contended acquires."""

@@ -162,7 +162,7 @@ def test_odd_names_do_not_break_the_format(tmp_path: Path) -> None:
         t.join()
     """
     recorded = record_program(tmp_path, source)
-    (contention,) = recorded.contentions
+    (contention,) = recorded.contentions_of("lock")
     assert "with owner odd [name] at x [1] (" in contention.name
     assert "odd (name) at x (1)" in {piece.thread for piece in recorded.slices}
 
@@ -181,7 +181,7 @@ def test_a_timed_out_acquire_says_so(tmp_path: Path) -> None:
     """
     recorded = record_program(tmp_path, source)
     assert recorded.stdout == "False\n"
-    (contention,) = [piece for piece in recorded.contentions if piece.args["lock"].startswith("lock ")]
+    (contention,) = recorded.contentions_of("lock")
     assert contention.args["result"] == "timeout"
 
 
