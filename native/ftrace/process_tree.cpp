@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
+#include "ftrace/boot_time.h"
 #include "ftrace/file_text.h"
 #include "ftrace/trace_fields.h"
 
@@ -67,11 +68,11 @@ std::string ProcessTreeWriter::path(int pid, std::string_view rest) const {
   return (proc_ + '/' + std::to_string(pid) + '/').append(rest);
 }
 
-bool ProcessTreeWriter::write(std::uint64_t timestamp_ns, ProtoWriter& out, PacketSink& sink, std::uint64_t& bytes) {
+bool ProcessTreeWriter::write(ProtoWriter& out, PacketSink& sink, std::uint64_t& bytes) {
   const std::vector<int> pids = list_ids(proc_);
   for (std::span<const int> rest(pids); !rest.empty();) {
     out.clear();
-    rest = rest.subspan(encode_batch(rest, timestamp_ns, out));
+    rest = rest.subspan(encode_batch(rest, out));
     if (!sink.append(out.view())) return false;
     bytes += out.size();
   }
@@ -79,13 +80,16 @@ bool ProcessTreeWriter::write(std::uint64_t timestamp_ns, ProtoWriter& out, Pack
 }
 
 // One packet of bounded size; answers how many processes went into it.
-std::size_t ProcessTreeWriter::encode_batch(std::span<const int> pids, std::uint64_t timestamp_ns, ProtoWriter& out) {
+std::size_t ProcessTreeWriter::encode_batch(std::span<const int> pids, ProtoWriter& out) {
   const auto packet = out.message(proto::trace::kPacket);
-  out.varint(proto::packet::kTimestamp, timestamp_ns);
   out.varint(proto::packet::kSequenceId, sequence_id_);
-  const auto tree = out.message(proto::packet::kProcessTree);
   std::size_t count = 0;
-  while (count < pids.size() && out.size() < kPacketSize) add_process(pids[count++], out);
+  {
+    const auto tree = out.message(proto::packet::kProcessTree);
+    while (count < pids.size() && out.size() < kPacketSize) add_process(pids[count++], out);
+  }
+  // Stamped last: a reader would take a thread that is named before the event of its birth for two threads.
+  out.varint(proto::packet::kTimestamp, boot_time_ns());
   return count;
 }
 

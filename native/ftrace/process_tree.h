@@ -30,13 +30,13 @@ class ProcessTreeWriter {
 
   // Appends what lives now and was not written by an earlier call, and adds its size to `bytes`. False where the
   // sink refused.
-  bool write(std::uint64_t timestamp_ns, ProtoWriter& out, PacketSink& sink, std::uint64_t& bytes);
+  bool write(ProtoWriter& out, PacketSink& sink, std::uint64_t& bytes);
 
  private:
   // A thread id is used again one day; with its start time it is unique.
   static std::uint64_t key(int tid, std::uint64_t start_ticks);
 
-  std::size_t encode_batch(std::span<const int> pids, std::uint64_t timestamp_ns, ProtoWriter& out);
+  std::size_t encode_batch(std::span<const int> pids, ProtoWriter& out);
   void add_process(int pid, ProtoWriter& out);
   void add_thread(int pid, int tid, ProtoWriter& out);
   std::string path(int pid, std::string_view rest) const;

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,6 +10,8 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+
+#include "ftrace/boot_time.h"
 
 namespace unjank::ftrace {
 namespace {
@@ -20,12 +21,6 @@ constexpr std::size_t kBatchBytes = 256 * 1024;
 constexpr std::size_t kAllBatchesBytes = 8 * 1024 * 1024;
 // Kernels that say "readable" from the first event on, rather than at `buffer_percent`, don't make us spin.
 constexpr int kShortestPauseMs = 10;
-
-std::uint64_t boot_time_ns() {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 std::string failure(const std::string& path) { return path + ": " + std::strerror(errno); }
 
@@ -231,7 +226,7 @@ bool FtraceReader::flush() {
 void FtraceReader::write_opening() {
   write_system_info(options_.sequence_id, opened_ns_, out_);
   write_ftrace_stats(StatsPhase::kStart, opening_stats_, options_.sequence_id, opened_ns_, out_);
-  if (flush()) write_processes(opened_ns_);
+  if (flush()) write_processes();
 }
 
 void FtraceReader::write_closing() {
@@ -240,11 +235,11 @@ void FtraceReader::write_closing() {
   for (const NumberedCpuStats& cpu : stats) report_.totals.lost_events += cpu.stats.lost();
   for (const Lane& lane : lanes_) report_.totals.missing_switches += lane.encoder.missing_switches();
   write_ftrace_stats(StatsPhase::kEnd, stats, options_.sequence_id, now, out_);
-  if (flush()) write_processes(now);
+  if (flush()) write_processes();
 }
 
-void FtraceReader::write_processes(std::uint64_t now_ns) {
-  report_.sink_failed = !processes_.write(now_ns, out_, *sink_, report_.totals.bytes);
+void FtraceReader::write_processes() {
+  report_.sink_failed = !processes_.write(out_, *sink_, report_.totals.bytes);
   out_.clear();
 }
 

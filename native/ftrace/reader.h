@@ -70,7 +70,7 @@ class FtraceReader {
   bool flush();
   void write_opening();
   void write_closing();
-  void write_processes(std::uint64_t now_ns);
+  void write_processes();
   std::vector<NumberedCpuStats> read_stats() const;
 
   const ReaderOptions options_;

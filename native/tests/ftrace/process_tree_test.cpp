@@ -94,7 +94,7 @@ TEST_CASE("processes come with parent and command line, threads with name and pr
   MemorySink sink;
   ProtoWriter out;
   std::uint64_t bytes = 0;
-  CHECK(ProcessTreeWriter(proc.path(), 5).write(77, out, sink, bytes));
+  CHECK(ProcessTreeWriter(proc.path(), 5).write(out, sink, bytes));
 
   CHECK(bytes == sink.bytes.size());
   REQUIRE(sink.processes().size() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("a kernel thread is named by its own name") {
   MemorySink sink;
   ProtoWriter out;
   std::uint64_t bytes = 0;
-  CHECK(ProcessTreeWriter(proc.path(), 5).write(77, out, sink, bytes));
+  CHECK(ProcessTreeWriter(proc.path(), 5).write(out, sink, bytes));
   const Bytes process = sink.processes()[0].bytes;
   CHECK(first(process, proto::process_tree::kProcessCmdline).text() == "kthreadd");
   CHECK(first(process, proto::process_tree::kProcessCmdlineIsComm).value == 1);
@@ -132,11 +132,11 @@ TEST_CASE("a second pass writes only what is new, an id used again included") {
   ProtoWriter out;
   std::uint64_t bytes = 0;
   ProcessTreeWriter writer(proc.path(), 5);
-  CHECK(writer.write(1, out, sink, bytes));
+  CHECK(writer.write(out, sink, bytes));
   sink.bytes.clear();
   proc.add(20, "second", "second", 200);
   proc.add_thread(10, 11, "worker");
-  CHECK(writer.write(2, out, sink, bytes));
+  CHECK(writer.write(out, sink, bytes));
   REQUIRE(sink.processes().size() == 1);
   CHECK(first(sink.processes()[0].bytes, proto::process_tree::kProcessCmdline).text() == "second");
   CHECK(sink.threads().size() == 2);
@@ -149,9 +149,9 @@ TEST_CASE("a full sink is reported, a missing /proc gives an empty answer") {
   sink.full = true;
   ProtoWriter out;
   std::uint64_t bytes = 0;
-  CHECK_FALSE(ProcessTreeWriter(proc.path(), 5).write(1, out, sink, bytes));
+  CHECK_FALSE(ProcessTreeWriter(proc.path(), 5).write(out, sink, bytes));
   MemorySink empty;
-  CHECK(ProcessTreeWriter("/nonexistent", 5).write(1, out, empty, bytes));
+  CHECK(ProcessTreeWriter("/nonexistent", 5).write(out, empty, bytes));
   CHECK(empty.bytes.empty());
 }
 
@@ -161,7 +161,7 @@ TEST_CASE("many processes are spread over packets of bounded size") {
   MemorySink sink;
   ProtoWriter out;
   std::uint64_t bytes = 0;
-  CHECK(ProcessTreeWriter(proc.path(), 5).write(1, out, sink, bytes));
+  CHECK(ProcessTreeWriter(proc.path(), 5).write(out, sink, bytes));
   CHECK(sink.processes().size() == 200);
   for (const ProtoField& packet : all(sink.bytes, proto::trace::kPacket)) CHECK(packet.bytes.size() < 300'000);
 }

@@ -1,6 +1,7 @@
 """Real recordings of this machine's scheduler, read back by the real trace processor."""
 
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -168,3 +169,17 @@ def test_two_sessions_run_side_by_side(real_tracefs: Path, tmp_path: Path) -> No
         play()
     assert first.stats.events >= second.stats.events >= 2 * ROUNDS
     assert not list((real_tracefs / "instances").glob(f"unjank-{os.getpid()}*"))
+
+
+def test_a_program_that_starts_with_the_recording_is_one_thread(real_tracefs: Path, tmp_path: Path) -> None:
+    """Named by the first look at /proc and born in the events, it is not taken for two."""
+    path = tmp_path / "out.pftrace"
+    with FtraceSession(path), subprocess.Popen(["cat"], stdin=subprocess.PIPE) as child:
+        play()
+        assert child.stdin is not None
+        child.stdin.close()
+        child.wait()
+    with TraceProcessor(str(path)) as trace:
+        assert rows(trace, f"select count(*) from thread where tid = {child.pid}") == [(1,)]
+        sql = f"select name from thread where tid = {child.pid}"
+        assert rows(trace, sql) == [("cat",)]
