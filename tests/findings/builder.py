@@ -112,6 +112,13 @@ class TraceBuilder:
         }
         self.slice(thread, "wait Lock.acquire", start, end, "wait", args, {"result": result})
 
+    def join(
+        self, thread: Thread, other: Thread, start: int, end: int | None, result: str = "acquired"
+    ) -> None:
+        """Adds a wait for the end of another thread."""
+        args: Args = {"object": other.name, "site": "void Pool.close()(pool.py:10)"}
+        self.slice(thread, "wait Thread.join", start, end, "wait", args, {"result": result})
+
     def slice(
         self,
         thread: Thread,

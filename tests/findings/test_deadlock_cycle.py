@@ -193,3 +193,35 @@ def test_hung_program_whose_last_events_are_the_deadlock(find: Find, ended: bool
     ring(trace, 2, end=None)
     trace.self_wait(trace.thread(100, 150, "alone"), 11 * MS, None, lock_id=9)
     assert len(of_kind(find(trace))) == found
+
+
+def closing(join_at: int, wait_at: int, *, result: str = "timeout", twins: int = 1) -> TraceBuilder:
+    """A main thread that waits for a worker's end while it holds the lock that the worker wants."""
+    trace = TraceBuilder()
+    main = trace.thread(100, 100, "main")
+    worker, *_ = [trace.thread(100, 101 + index, "worker") for index in range(twins)]
+    trace.contention(worker, main, wait_at * MS, 60 * MS, lock="L")
+    trace.join(main, worker, join_at * MS, 59 * MS, result)
+    return trace
+
+
+@pytest.mark.parametrize(("join_at", "wait_at"), [(10, 20), (20, 10)])
+def test_waiting_for_the_end_of_a_thread(find: Find, join_at: int, wait_at: int) -> None:
+    """A circle through `Thread.join` is one too, whichever wait began first."""
+    (finding,) = of_kind(find(closing(join_at, wait_at)))
+    assert (finding.severity, finding.dur_ns) == ("medium", 39 * MS)
+    assert "main waits in Pool.close() (pool.py:10) for the end of worker" in str(finding.detail["summary"])
+    assert "held by worker" not in str(finding.detail["summary"])
+    assert finding.advice == (
+        "Don't wait for a thread to end while holding a lock that it needs: let go of the lock first."
+    )
+
+
+def test_thread_that_ended_after_all(find: Find) -> None:
+    """If the other thread ended, it had got the lock."""
+    assert of_kind(find(closing(10, 20, result="acquired"))) == []
+
+
+def test_end_of_one_of_several_namesakes(find: Find) -> None:
+    """Of threads with one name it is not certain which was waited for: nothing is claimed."""
+    assert of_kind(find(closing(10, 20, twins=2))) == []

@@ -11,6 +11,8 @@ _MESSAGE_QUEUE = "android.os.MessageQueue."
 
 def contention_advice(wait: Contention, chain: Sequence[Contention]) -> str:
     """Advice on a wait for a lock."""
+    if any(link.is_join for link in chain):
+        return "Don't wait for a thread to end while holding a lock: let go of the lock first."
     if chain and chain[-1].owner == wait.waiter:
         return "The threads wait for each other: take the locks in the same order everywhere."
     if chain:

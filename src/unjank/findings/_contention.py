@@ -1,11 +1,11 @@
-"""Reads the waits of a trace: contended locks of ART and of unjank's recorder, and waits on own locks."""
+"""Reads the contended locks of a trace, ART's and those of unjank's recorder."""
 
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from unjank.findings._columns import bounds, number, text
 from unjank.findings._queryable import Queryable
 from unjank.findings._slice_name import MonitorName, Site, parse_monitor_name
 from unjank.findings._threads import Thread, ThreadTable
@@ -37,20 +37,7 @@ LEFT JOIN native ON native.parent_id = s.id
 WHERE s.name GLOB 'monitor contention with owner *'
 ORDER BY s.ts, s.id
 """
-
-# A wait for a lock that the waiter itself took; other waits (queues, events) are no lock's doing.
-_SELF_WAIT_SQL = """
-SELECT
-  s.id, s.ts, s.dur, tt.utid,
-  EXTRACT_ARG(s.arg_set_id, 'debug.object') AS lock_name,
-  EXTRACT_ARG(s.arg_set_id, 'debug.lock_id') AS lock_id,
-  EXTRACT_ARG(s.arg_set_id, 'debug.site') AS site,
-  EXTRACT_ARG(s.arg_set_id, 'debug.result') AS result,
-  EXTRACT_ARG(s.arg_set_id, 'debug.stack') AS stack
-FROM slice s JOIN thread_track tt ON s.track_id = tt.id
-WHERE s.name = 'wait Lock.acquire' AND s.category = 'wait'
-ORDER BY s.ts, s.id
-"""
+JOIN_TYPE = "Thread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +52,7 @@ class Contention:
         is_open: True if the wait had not ended when the trace did.
         lock: Name of the lock, None where the recorder does not know it (Android).
         lock_id: Number unique to the lock object, None if unknown.
+        lock_type: `Lock`, `RLock`, or `Thread` for a wait for the owner's end, which holds up as a lock does.
         result: `acquired`, `timeout`, `interrupted`; None if unknown or open.
         gil_ns: Time to get the interpreter's lock back after the wait, part of it.
         owner_run_ns, owner_wait_ns: CPU time and run-queue wait of the owner during the wait, from
@@ -107,24 +95,14 @@ class Contention:
             return f"the monitor taken in {self.owner_site}"
         return f"the monitor wanted in {self.waiter_site}" if self.waiter_site else "a monitor"
 
+    @property
+    def is_join(self) -> bool:
+        """True for a wait for the owner's end instead of a lock."""
+        return self.lock_type == JOIN_TYPE
+
     def overlap(self, other: "Contention") -> int:
         """Time both waits lasted at once, ns; 0 or below if they did not."""
         return min(self.end, other.end) - max(self.start, other.start)
-
-
-@dataclass(frozen=True, slots=True)
-class SelfWait:
-    """One wait for a lock that the waiter itself took: signalling, or a thread that waits for itself."""
-
-    waiter: Thread
-    start: int
-    end: int
-    is_open: bool
-    lock: str | None
-    lock_id: int | None
-    site: Site | None
-    result: str | None
-    stack: str | None
 
 
 def read_contentions(tp: Queryable, threads: ThreadTable, trace_end: int) -> Iterator[Contention]:
@@ -137,23 +115,6 @@ def read_contentions(tp: Queryable, threads: ThreadTable, trace_end: int) -> Ite
         yield _contention(row, waiter, owner, name, trace_end)
 
 
-def read_self_waits(tp: Queryable, threads: ThreadTable, trace_end: int) -> Iterator[SelfWait]:
-    """Yields the waits on own locks, by start."""
-    for row in tp.query(_SELF_WAIT_SQL):
-        start, end = _bounds(row, trace_end)
-        yield SelfWait(
-            waiter=threads[row.utid],
-            start=start,
-            end=end,
-            is_open=row.dur < 0,
-            lock=_text(row.lock_name),
-            lock_id=_number(row.lock_id),
-            site=Site.parse(_text(row.site) or ""),
-            result=_text(row.result),
-            stack=_text(row.stack),
-        )
-
-
 def _contention(
     row: Any,  # noqa: ANN401  a row's columns are those of the query
     waiter: Thread,
@@ -161,7 +122,7 @@ def _contention(
     name: MonitorName,
     trace_end: int,
 ) -> Contention:
-    start, end = _bounds(row, trace_end)
+    start, end = bounds(row, trace_end)
     return Contention(
         waiter=waiter,
         owner=owner,
@@ -172,17 +133,17 @@ def _contention(
         waiter_site=name.waiter_site,
         owner_site=name.owner_site,
         waiters=name.waiters,
-        lock=_text(row.lock_name),
-        lock_id=_number(row.lock_id),
-        lock_type=_text(row.lock_type),
-        result=_text(row.result),
-        stack=_text(row.stack),
-        waiter_path=_text(row.waiter_path),
-        owner_path=_text(row.owner_path),
-        gil_ns=_number(row.gil_ns),
-        owner_run_ns=_number(row.owner_run_ns),
-        owner_wait_ns=_number(row.owner_wait_ns),
-        owner_nice=_number(row.owner_nice),
+        lock=text(row.lock_name),
+        lock_id=number(row.lock_id),
+        lock_type=text(row.lock_type),
+        result=text(row.result),
+        stack=text(row.stack),
+        waiter_path=text(row.waiter_path),
+        owner_path=text(row.owner_path),
+        gil_ns=number(row.gil_ns),
+        owner_run_ns=number(row.owner_run_ns),
+        owner_wait_ns=number(row.owner_wait_ns),
+        owner_nice=number(row.owner_nice),
     )
 
 
@@ -193,7 +154,7 @@ def _find_owner(
     threads: ThreadTable,
 ) -> Thread | None:
     """Finds the owner's thread: by kernel thread id where there is one, by name otherwise."""
-    tid = _number(row.owner_tid)
+    tid = number(row.owner_tid)
     if tid is None and row.native_name:
         tid = _native_owner_tid(row.native_name)
     if found := threads.with_tid(waiter.upid, tid, row.ts):
@@ -203,22 +164,6 @@ def _find_owner(
     if bracketed and bracketed.name == name.owner:
         return bracketed
     return threads.named(waiter.upid, name.owner, row.ts)
-
-
-def _bounds(row: Any, trace_end: int) -> tuple[int, int]:  # noqa: ANN401  columns of the query
-    return row.ts, max(row.ts, trace_end) if row.dur < 0 else row.ts + row.dur
-
-
-def _text(value: object) -> str | None:
-    """A trace may hold any type under an argument's name; an empty text says nothing.
-
-    Interned, since each row has its own copy of what are few different texts.
-    """
-    return None if value is None or value == "" else sys.intern(str(value))
-
-
-def _number(value: object) -> int | None:
-    return value if isinstance(value, int) else None
 
 
 def _native_owner_tid(name: str) -> int | None:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from unjank.findings._contention import Contention, SelfWait, read_contentions, read_self_waits
+from unjank.findings._contention import Contention, read_contentions
 from unjank.findings._processes import ProcessTable
 from unjank.findings._queryable import Queryable
 from unjank.findings._recording import NiceHistory, Recording, read_nice_history, read_recordings
 from unjank.findings._scheduling import PRIORITY_OF_NICE_0, Scheduling
 from unjank.findings._threads import Thread, ThreadTable
+from unjank.findings._waits import SelfWait, read_joins, read_self_waits
 
 _LONGEST_CHAIN = 32
 _SMALLEST_LINK = 0.1  # of a wait; an owner that was blocked for less does not explain it
@@ -67,6 +68,11 @@ class Evidence:
         return tuple(read_self_waits(self.tp, self.threads, self.bounds.end))
 
     @cached_property
+    def joins(self) -> tuple[Contention, ...]:
+        """All waits for the end of another thread, by start."""
+        return tuple(read_joins(self.tp, self.threads, self.bounds.end))
+
+    @cached_property
     def scheduling(self) -> Scheduling:
         """The kernel's scheduling, empty where it was not recorded."""
         return Scheduling(self.tp, self.bounds.end)
@@ -82,11 +88,11 @@ class Evidence:
         return upid in cut_off
 
     def waits_of(self, thread: Thread) -> list[Contention]:
-        """The waits of one thread, by start."""
+        """The waits of one thread for locks and for other threads' ends, by start."""
         return self._by_waiter.get(thread.utid, [])
 
     def wait_at(self, thread: Thread, ts: int) -> Contention | None:
-        """The wait a thread is in at `ts`; None if it was not waiting for a lock."""
+        """The wait a thread is in at `ts`; None if it was not waiting for a lock or another's end."""
         waits = self.waits_of(thread)
         at = bisect_right(waits, ts, key=lambda wait: wait.start) - 1
         return waits[at] if at >= 0 and (waits[at].end > ts or waits[at].is_open) else None
@@ -154,7 +160,7 @@ class Evidence:
     @cached_property
     def _by_waiter(self) -> dict[int, list[Contention]]:
         waits: dict[int, list[Contention]] = defaultdict(list)
-        for wait in self.contentions:
+        for wait in sorted((*self.contentions, *self.joins), key=lambda wait: wait.start):
             waits[wait.waiter.utid].append(wait)
         return waits
 

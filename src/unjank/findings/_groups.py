@@ -77,6 +77,7 @@ def link_detail(link: Contention) -> dict[str, Json]:
         "thread": link.waiter.name,
         "tid": link.waiter.tid,
         "lock": link.lock_label,
+        "lock_type": link.lock_type,
         "where": text(link.waiter_site),
         "owner": owner_name(link),
         "owner_tid": link.owner.tid if link.owner else None,

@@ -16,8 +16,13 @@ def wait_sentence(wait: Contention, chain: Sequence[Contention] = ()) -> str:
     if wait.owner_site:
         held += f" in {in_code(wait.owner_site)}"
     if chain:
-        held += f", which itself waited for {short_lock(chain[0])}, held by {owner_name(chain[0])}"
+        held += f", which itself waited for {short_lock(chain[0])}{held_by(chain[0])}"
     return f"{waited} when the trace ended; it was {held}" if wait.is_open else f"{waited}, {held}"
+
+
+def held_by(wait: Contention) -> str:
+    """Who holds the lock, as the end of a sentence; nothing for a wait for a thread's end, which names it."""
+    return "" if wait.is_join else f", held by {owner_name(wait)}"
 
 
 def short_lock(wait: Contention) -> str:

@@ -1,5 +1,7 @@
 """Finding `deadlock-cycle`: threads waited for each other in a circle, or a thread for itself.
 
+They wait for locks, or for another thread's end.
+
 A wait names who held the lock when it began. Whoever closes a circle waits for a thread that has been
 blocked ever since and so cannot have released anything; the earlier waits' owners may in principle have
 released their lock before that. A circle therefore counts only if its first wait to end was not ended by
@@ -11,13 +13,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from unjank.findings._contention import Contention, SelfWait
+from unjank.findings._contention import Contention
 from unjank.findings._evidence import Evidence
 from unjank.findings._groups import link_detail, lock_detail, owner_name, text
 from unjank.findings._model import Finding, Severity
-from unjank.findings._sentences import in_code, listed, who
+from unjank.findings._sentences import held_by, in_code, listed, who
 from unjank.findings._threads import Thread
 from unjank.findings._units import format_duration
+from unjank.findings._waits import SelfWait
 
 KIND = "deadlock-cycle"
 
@@ -62,7 +65,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     """Yields one finding per circle of threads and locks, and one per thread that waits for itself."""
     repeats: dict[frozenset[tuple[int, str]], list[Cycle]] = defaultdict(list)
     index = _LockIndex(evidence.contentions)
-    for wait in evidence.contentions:
+    for wait in (*evidence.contentions, *evidence.joins):
         cycle = _closed_by(evidence, wait)
         if cycle and _holds(evidence, cycle) and not index.disproves(cycle):
             repeats[frozenset((w.waiter.utid, w.lock_label) for w in cycle.waits)].append(cycle)
@@ -156,11 +159,7 @@ def _cycle_finding(cycles: Sequence[Cycle]) -> Finding:
         ts_ns=worst.start,
         dur_ns=worst.dur,
         count=len(cycles),
-        advice=(
-            f"Take {listed(sorted({wait.lock_label for wait in worst.waits}), 5)} in the same order "
-            "everywhere, or one lock for all of it; where that cannot be, take the later ones with a "
-            "time-out and start over."
-        ),
+        advice=_advice(worst),
         detail={
             **detail,
             "total_ns": sum(cycle.dur for cycle in cycles),
@@ -168,6 +167,16 @@ def _cycle_finding(cycles: Sequence[Cycle]) -> Finding:
             "broken_by": None if worst.broken_by.is_open else worst.broken_by.result,
             "summary": _cycle_summary(worst),
         },
+    )
+
+
+def _advice(cycle: Cycle) -> str:
+    if any(wait.is_join for wait in cycle.waits):
+        return "Don't wait for a thread to end while holding a lock that it needs: let go of the lock first."
+    locks = listed(sorted({wait.lock_label for wait in cycle.waits}), 5)
+    return (
+        f"Take {locks} in the same order everywhere, or one lock for all of it; where that cannot be, take "
+        "the later ones with a time-out and start over."
     )
 
 
@@ -186,7 +195,7 @@ def _cycle_summary(cycle: Cycle) -> str:
 
 def _each_waits(wait: Contention) -> str:
     place = f" in {in_code(wait.waiter_site)}" if wait.waiter_site else ""
-    return f"{wait.waiter.name} waits{place} for {wait.lock or 'a monitor'}, held by {owner_name(wait)}"
+    return f"{wait.waiter.name} waits{place} for {wait.lock or 'a monitor'}{held_by(wait)}"
 
 
 def _self_finding(wait: SelfWait) -> Finding:

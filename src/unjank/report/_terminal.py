@@ -134,7 +134,8 @@ def _particulars(finding: Finding) -> Iterator[str]:
     """Where the thread waited, for what, who held it, and who ran instead; of a circle each wait."""
     for link in _circle(finding):
         place = f" in {short_site(str(link['where']))}" if link.get("where") else ""
-        yield f"{link.get('thread')}{place} for {link.get('lock')}, held by {link.get('owner')}"
+        held = "" if link.get("lock_type") == "Thread" else f", held by {link.get('owner')}"
+        yield f"{link.get('thread')}{place} for {link.get('lock')}{held}"
     if _circle(finding):
         return
     if finding.where:
