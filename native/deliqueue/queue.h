@@ -104,6 +104,17 @@ class Queue {
     }
   }
 
+  // Calls see(Message) for each pending message, newest post first, payload included. Only while no payload can be
+  // claimed or released by another thread: for a garbage collector that has stopped the threads that do.
+  template <class See>
+  void look_at_payloads(See&& see) {
+    const typename TraversalGate<Policy, O>::Visit inside(traversals_);
+    for (const NodeType* node = stack_.first(); node != nullptr; node = stack_.below(node)) {
+      const State state = node->load_state();
+      if (state.status() == Status::kPending && state.kind() == Kind::kMessage) see(node->message());
+    }
+  }
+
   // The first call decides the mode and pushes the sentinel; others wait for that, so that their posts are refused
   // too once they return. Returns the errno of the wake-up, 0 if there was none to report.
   int quit(QuitMode mode) {

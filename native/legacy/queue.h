@@ -58,6 +58,15 @@ class Queue {
     }
   }
 
+  // Each pending message with its payload; see deliqueue::Queue.
+  template <class See>
+  void look_at_payloads(See&& see) {
+    const std::lock_guard lock(mutex_);
+    for (const Node* node = head_; node != nullptr; node = node->next) {
+      if (!node->barrier) see(node->message);
+    }
+  }
+
   // ---- looper
   Next next();
   bool prepare_sleep();
