@@ -23,3 +23,7 @@ class RecordError(UnjankError):
 
 class SchedulingUnavailableError(RecordError):
     """The kernel's scheduling could not be recorded at the level that was asked for."""
+
+
+class LooperError(UnjankError):
+    """A looper or handler was used where it cannot work: wrong thread, already quit, descriptors closed."""

@@ -1,0 +1,94 @@
+#include "loop_state.h"
+
+#include <pthread.h>
+
+#include <cerrno>
+
+#include "deliqueue/queue.h"
+#include "legacy/queue.h"
+
+namespace unjank::looper {
+
+namespace {
+
+template <class Q>
+class LoopQueueOf final : public LoopQueue {
+ public:
+  LoopQueueOf(poll::Waker& waker, const Clock& clock) : queue_(waker, clock) {}
+
+  PostResult post(const Message& message) override { return queue_.post(message); }
+  PostResult post_barrier(std::int64_t when_ns) override { return queue_.post_barrier(when_ns); }
+  RemoveResult remove_barrier(Handle handle) override { return queue_.remove_barrier(handle); }
+  RemoveResult remove(const Criteria& criteria) override { return queue_.remove(criteria); }
+  RemoveResult cancel(Handle handle) override { return queue_.cancel(handle); }
+  bool has(const Criteria& criteria) override { return queue_.has(criteria); }
+  bool has_due() override { return queue_.has_due(); }
+  void look(const std::function<void(const Sighting&)>& see) override { queue_.look(see); }
+  void look_at_payloads(const std::function<void(const Message&)>& see) override { queue_.look_at_payloads(see); }
+  int quit(QuitMode mode) override { return queue_.quit(mode); }
+  bool quitting() const override { return queue_.quitting(); }
+  int wake() override { return queue_.wake(); }
+
+  Next next() override { return queue_.next(); }
+  bool prepare_sleep() override { return queue_.prepare_sleep(); }
+  void finish_sleep() override { queue_.finish_sleep(); }
+  std::int64_t next_due() override { return queue_.next_due(); }
+  std::size_t backlog() const override { return queue_.backlog(); }
+  void close() override { queue_.close(); }
+
+ private:
+  Q queue_;
+};
+
+std::atomic<std::uint64_t> forks{0};
+
+void count_fork() { forks.fetch_add(1, std::memory_order_relaxed); }
+
+}  // namespace
+
+std::uint64_t fork_generation() {
+  // Registered once per process, before the first looper is made.
+  static const int registered = pthread_atfork(nullptr, nullptr, count_fork);
+  static_cast<void>(registered);
+  return forks.load(std::memory_order_relaxed);
+}
+
+std::unique_ptr<LoopQueue> make_queue(QueueKind kind, poll::Waker& waker, const Clock& clock) {
+  if (kind == QueueKind::kLocked) return std::make_unique<LoopQueueOf<legacy::Queue>>(waker, clock);
+  return std::make_unique<LoopQueueOf<deliqueue::MessageQueue>>(waker, clock);
+}
+
+LoopState::LoopState(QueueKind kind, bool virtual_clock) : kind(kind), generation_(fork_generation()) {
+  if (virtual_clock) {
+    auto manual = std::make_unique<ManualClock>();
+    manual_ = manual.get();
+    clock = std::move(manual);
+  } else {
+    clock = std::make_unique<MonotonicClock>();
+  }
+  queue = make_queue(kind, poller, *clock);
+}
+
+void LoopState::close() {
+  const std::lock_guard lock(listeners_);
+  if (closed_.exchange(true, std::memory_order_relaxed)) return;
+  queue->close();
+  poller.close();
+}
+
+int LoopState::listen(int fd, std::uint32_t readiness, std::uint64_t id) {
+  const std::lock_guard lock(listeners_);
+  return closed() ? ESHUTDOWN : poller.add(fd, readiness, id);
+}
+
+int LoopState::change(int fd, std::uint32_t readiness, std::uint64_t id) {
+  const std::lock_guard lock(listeners_);
+  return closed() ? ESHUTDOWN : poller.modify(fd, readiness, id);
+}
+
+int LoopState::forget(int fd) {
+  const std::lock_guard lock(listeners_);
+  return closed() ? ESHUTDOWN : poller.remove(fd);
+}
+
+}  // namespace unjank::looper

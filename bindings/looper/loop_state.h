@@ -1,0 +1,65 @@
+// The native half of a looper: queue, poller, clock. Outlives the Python object while C code holds it (c_api.h).
+//
+//   member       written by                    read by
+//   queue        any thread (it synchronizes)  any thread
+//   poller       looper; listeners under `listeners`  looper; wake() from any thread
+//   dispatches   looper                        watchdog (relaxed; odd while a dispatch runs)
+//   thread       creation, adopt()             any thread
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "loop_queue.h"
+#include "poll/poller.h"
+
+namespace unjank::looper {
+
+// Counts the forks between the first process and this one.
+std::uint64_t fork_generation();
+
+class LoopState {
+ public:
+  LoopState(QueueKind kind, bool virtual_clock);
+  LoopState(const LoopState&) = delete;
+  LoopState& operator=(const LoopState&) = delete;
+  ~LoopState() { close(); }
+
+  // Returns an errno.
+  int open() { return poller.open(); }
+  // The looper's thread, once nobody posts any more or the queue has quit. Idempotent.
+  void close();
+  bool closed() const { return closed_.load(std::memory_order_relaxed); }
+
+  // Made before a fork, seen by the child: its threads are gone and its descriptors are the parent's.
+  bool inherited() const { return generation_ != fork_generation(); }
+
+  // Refused, like after quit, in a forked child.
+  PostResult post(const Message& message) {
+    return inherited() ? PostResult{PostStatus::kQuit} : queue->post(message);
+  }
+
+  std::int64_t now_ns() const { return clock->now_ns(); }
+  ManualClock* virtual_clock() { return manual_; }
+
+  // Listeners' descriptors, from any thread. Return an errno; EBADF-like failures are the kernel's.
+  int listen(int fd, std::uint32_t readiness, std::uint64_t id);
+  int change(int fd, std::uint32_t readiness, std::uint64_t id);
+  int forget(int fd);
+
+  poll::Poller poller;
+  std::unique_ptr<Clock> clock;
+  std::unique_ptr<LoopQueue> queue;
+  std::atomic<std::uint64_t> dispatches{0};
+  const QueueKind kind;
+
+ private:
+  std::mutex listeners_;  // close() against listen(), change(), forget()
+  std::atomic<bool> closed_{false};
+  ManualClock* manual_ = nullptr;
+  const std::uint64_t generation_;
+};
+
+}  // namespace unjank::looper

@@ -1,0 +1,95 @@
+// unjank._looper: the native core of loopers and handlers.
+#include <nanobind/nanobind.h>
+
+#include "c_api.h"
+#include "reference_cache.h"
+#include "run_loop.h"
+#include "types.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace unjank::looper {
+
+Types& types() {
+  static Types made;
+  return made;
+}
+
+PyObject* refuse_pickling(PyObject* self, const char* way_out) {
+  PyErr_Format(PyExc_TypeError, "cannot pickle '%.100s' object: %s", Py_TYPE(self)->tp_name, way_out);
+  return nullptr;
+}
+
+namespace {
+
+constexpr const char* kCurrentLooper = "unjank.looper.current";
+
+template <class T>
+T* own(T* made) {
+  if (made == nullptr) throw nb::python_error();
+  return made;
+}
+
+nb::object as_object(PyTypeObject* type) { return nb::borrow(reinterpret_cast<PyObject*>(type)); }
+
+void make_types() {
+  Types& made = types();
+  nb::object error = nb::module_::import_("unjank._errors").attr("LooperError");
+  made.error = error.release().ptr();
+  made.handle_message = own(PyUnicode_InternFromString("handle_message"));
+  made.looper = own(make_looper_type());
+  made.handler = own(make_handler_type());
+  made.message = own(make_message_type());
+  made.posted = own(make_posted_type());
+  made.task = own(make_task_type());
+}
+
+// The thread's own dictionary goes with the thread, and with it this capsule: whoever still posts then is refused.
+void leave_thread(PyObject* capsule) {
+  PyObject* const looper = static_cast<PyObject*>(PyCapsule_GetPointer(capsule, kCurrentLooper));
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  // At a fork and at the interpreter's end another thread tidies up: then the looper is left as it is.
+  if (as_looper(looper)->thread == PyThread_get_thread_ident()) shut_down(as_looper(looper));
+  PyErr_Restore(type, value, traceback);
+  Py_DECREF(looper);
+}
+
+nb::object thread_dictionary() { return nb::borrow(own(PyThreadState_GetDict())); }
+
+nb::object current_looper() {
+  PyObject* const capsule = PyDict_GetItemString(thread_dictionary().ptr(), kCurrentLooper);
+  if (capsule == nullptr) return nb::none();
+  return nb::borrow(static_cast<PyObject*>(PyCapsule_GetPointer(capsule, kCurrentLooper)));
+}
+
+void set_current_looper(nb::object looper) {
+  nb::object dictionary = thread_dictionary();
+  if (looper.is_none()) {
+    if (nb::cast<nb::dict>(dictionary).contains(kCurrentLooper)) nb::del(dictionary[kCurrentLooper]);
+    return;
+  }
+  nb::object capsule = nb::steal(own(PyCapsule_New(looper.inc_ref().ptr(), kCurrentLooper, leave_thread)));
+  dictionary[kCurrentLooper] = capsule;
+}
+
+}  // namespace
+
+NB_MODULE(_looper, m) {
+  m.doc() = "The native core of loopers and handlers.";
+  make_types();
+  m.attr("LooperCore") = as_object(types().looper);
+  m.attr("HandlerCore") = as_object(types().handler);
+  m.attr("Message") = as_object(types().message);
+  m.attr("Posted") = as_object(types().posted);
+  m.attr("Task") = as_object(types().task);
+  m.attr("_C_API") = nb::steal(own(make_c_api()));
+
+  m.def("current_looper", &current_looper, "The calling thread's looper, or None.");
+  m.def("set_current_looper", &set_current_looper, "looper"_a.none(), "Makes it the thread's, or None: shuts it down.");
+  m.def("return_spare_references", [] { references::empty_all_stocks(); },
+        "Gives back what threads hold in advance on shared callbacks and handlers. Nothing to do with a GIL.");
+}
+
+}  // namespace unjank::looper
