@@ -22,13 +22,21 @@ def repeat_trace(source: Path, target: Path, copies: int) -> int:
     would nest in ways that no recording shows.
     """
     trace = Trace.FromString(source.read_bytes())
-    span = _span_ns(trace) + _GAP_NS
+    span, written = _span_ns(trace) + _GAP_NS, 0
     with target.open("wb") as file:
         for _ in range(copies):
-            file.write(trace.SerializeToString())
+            written += file.write(trace.SerializeToString())
+            _drop_service_events(trace)
             for packet in trace.packet:
                 _shift(packet, span)
-        return file.tell()
+    return written
+
+
+def _drop_service_events(trace: Any) -> None:  # noqa: ANN401  a protobuf message
+    """The engine throws away what comes before the last "tracing started", so only the first may stay."""
+    kept = [packet for packet in trace.packet if not packet.HasField("service_event")]
+    del trace.packet[:]
+    trace.packet.extend(kept)
 
 
 def _span_ns(trace: Any) -> int:  # noqa: ANN401  a protobuf message

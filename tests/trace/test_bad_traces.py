@@ -48,6 +48,8 @@ def test_empty(tmp_path: Path) -> None:
     assert "is empty" in _message(tmp_path / "empty")
     assert "is empty" in _message(BytesIO())
     assert "is empty" in _message(iter(()))
+    assert "is empty" in _message(b"")
+    assert "is empty" in _message("")
 
 
 def test_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

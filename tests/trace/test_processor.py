@@ -151,6 +151,8 @@ def test_other_calls_of_perfettos_api(api32_trace: Path) -> None:
         summary = tp.trace_summary([spec], metric_ids=["slices"])
         assert len(summary.metric_bundles[0].row) > 10
         assert len(tp.disable_and_read_metatrace()) > 0
+        with pytest.raises(QueryError, match="no_such_metric"):
+            tp.metric(["no_such_metric"])
 
 
 def test_export_is_refused_with_the_way_out(tmp_path: Path, api32_trace: Path) -> None:
@@ -226,6 +228,16 @@ def test_query_that_needs_more_memory(traces_dir: Path) -> None:
             tp.query(f"CREATE PERFETTO TABLE t AS {numbers}")
         with pytest.raises(TraceError, match=r"chrome_simple\.json: the engine died earlier"):
             tp.rows(_SLICES)
+
+
+def test_query_that_makes_the_engine_abort(traces_dir: Path) -> None:
+    """SQL that exhausts the engine's stack costs this object; the message names the trace, not its format."""
+    tables = ", ".join(f"t{n} AS (SELECT * FROM t{n - 1})" for n in range(1, 3000))
+    with TraceProcessor(traces_dir / "chrome_simple.json") as tp:
+        with pytest.raises(TraceError, match=r"chrome_simple\.json: the engine aborted$"):
+            tp.query(f"WITH t0 AS (SELECT 1), {tables} SELECT * FROM t2999")
+        with pytest.raises(TraceError, match="died earlier"):
+            tp.query("SELECT 1")
 
 
 def test_closed(api32_trace: Path) -> None:

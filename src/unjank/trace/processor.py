@@ -4,6 +4,7 @@ import http.client
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
@@ -70,16 +71,15 @@ class TraceProcessor(PerfettoTraceProcessor):
         engine: EngineName | None = None,
         shell_path: str | os.PathLike[str] | None = None,
     ) -> None:
-        config = config or TraceProcessorConfig()
-        chosen = _choose_engine(engine, shell_path or config.bin_path)
-        self._engine_name = chosen
+        config = copy(config) if config else TraceProcessorConfig()  # the shell's path is put into it
         self._shell_path = shell_path or config.bin_path
+        self._engine_name = _choose_engine(engine, self._shell_path)
         self._source: TraceSource | None = None
         self._loaded = False
         self.notes: list[str] = []
-        if isinstance(trace, os.PathLike):
-            trace = os.fspath(trace)
-        with self._explained():
+        if isinstance(trace, (str, bytes, bytearray, memoryview)) and not trace:
+            raise TraceLoadError("the trace is empty")  # perfetto would take it for none
+        with self._explained(self._load_error):
             super().__init__(trace, addr, config, file_path, metadata, remote)
 
     @property
@@ -96,7 +96,7 @@ class TraceProcessor(PerfettoTraceProcessor):
             SqlError: a statement is wrong. It is a QueryError, and a perfetto TraceProcessorException.
             TraceLoadError: the engine died of it.
         """
-        with self._explained(sql_errors=True):
+        with self._explained(self._sql_error):
             return super().query(sql)
 
     def rows(self, sql: str) -> list[Row]:
@@ -121,15 +121,30 @@ class TraceProcessor(PerfettoTraceProcessor):
         engine, which is in the middle of the query, and is passed on. Otherwise raises as `query` does.
         """
         if isinstance(self._backend, EngineBackend):
-            with self._explained(sql_errors=True):
+            with self._explained(self._sql_error):
                 _stream_from_engine(self._backend, sql, on_batch)
             return
-        with self._explained(sql_errors=True):
+        with self._explained(self._sql_error):
             result = self._backend.execute_query(sql)
         for cells in result.batch:
             on_batch(ResultBatch(tuple(result.column_names), cells))
         if result.error:
-            raise sql_error(result.error)
+            raise self._sql_error(result.error)
+
+    def metric(self, metrics: list[str]) -> Any:  # noqa: ANN401  a TraceMetrics message
+        """As perfetto's. Raises SqlError for an unknown metric, TraceLoadError where the engine dies."""
+        with self._explained(_request_error):
+            return super().metric(metrics)
+
+    def trace_summary(
+        self,
+        specs: list[str | bytes],
+        metric_ids: list[str] | None = None,
+        metadata_query_id: str | None = None,
+    ) -> Any:  # noqa: ANN401  a TraceSummary message
+        """As perfetto's. Raises SqlError for a wrong specification, TraceLoadError where the engine dies."""
+        with self._explained(_request_error):
+            return super().trace_summary(specs, metric_ids, metadata_query_id)
 
     def close(self) -> None:
         """Frees the engine; may be called again, and from any thread while no query runs."""
@@ -200,8 +215,11 @@ class TraceProcessor(PerfettoTraceProcessor):
         self.notes.append(saved.note)
 
     @contextmanager
-    def _explained(self, *, sql_errors: bool = False) -> Iterator[None]:
-        """Turns what perfetto and the engine raise into this package's exceptions."""
+    def _explained(self, explain: Callable[[str], Exception]) -> Iterator[None]:
+        """Turns what perfetto and the engine raise into this package's exceptions.
+
+        `explain` makes one of the engine's answer that something is wrong.
+        """
         try:
             yield
         except (SqlError, TraceLoadError, EngineUnavailableError):
@@ -209,16 +227,21 @@ class TraceProcessor(PerfettoTraceProcessor):
         except EngineDiedError as error:
             raise TraceLoadError(f"{self._trace_name()}: {error}{self._load_hint()}") from error
         except PerfettoException as error:
-            if sql_errors:
-                raise sql_error(str(error), self._refused_path(), wide=self.engine != "wasm") from None
-            raise TraceLoadError(f"{self._trace_name()}: {_load_reason(str(error))}") from None
+            raise explain(str(error)) from None
         except (ConnectionError, http.client.HTTPException) as error:
             if isinstance(self._backend, EngineBackend):
                 raise  # of whoever receives the rows: a pipe nobody reads any more
             raise TraceLoadError(f"{self._trace_name()}: the trace processor went away ({error})") from error
 
+    def _load_error(self, text: str) -> TraceLoadError:
+        return TraceLoadError(f"{self._trace_name()}: {_load_reason(text)}")
+
+    def _sql_error(self, text: str) -> SqlError:
+        return sql_error(text, self._refused_path(), wide=self.engine != "wasm")
+
     def _load_hint(self) -> str:
-        return "" if self._loaded else "; the trace may be damaged, or of a variant the engine does not know"
+        loading = self._source is not None and not self._loaded
+        return "; the trace may be damaged, or of a variant the engine does not know" if loading else ""
 
     def _trace_name(self) -> str:
         return self._source.name if self._source else "no trace"
@@ -271,6 +294,10 @@ def _stream_from_engine(backend: EngineBackend, sql: str, on_batch: Callable[[Re
     backend.stream_query(sql, on_result)
     if failed:
         raise PerfettoException(failed[0])
+
+
+def _request_error(text: str) -> SqlError:
+    return SqlError(" ".join(text.split()), text)
 
 
 def _load_reason(text: str) -> str:

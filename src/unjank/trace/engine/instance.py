@@ -181,7 +181,11 @@ class EngineInstance:
             raise self._died(error) from None
 
     def _died(self, error: BaseException) -> BaseException:
-        """Marks the engine dead and tells of what; errors of the caller's own are passed on as they are."""
+        """Marks the engine dead and tells of what; errors of the caller's own are passed on as they are.
+
+        The binding may raise what a host function of another thread raised, so of two that fail at the same
+        time only what this engine's own host functions noted counts.
+        """
         failure = self._host.failure
         if self._host.process.out_of_memory:
             self._death = f"out of memory: it needs more than {self._host.process.heap_max >> 20} MiB"
@@ -191,10 +195,9 @@ class EngineInstance:
         if failure is not None and not isinstance(failure, EngineDiedError):
             self._death = f"interrupted by {type(failure).__name__}"
             return failure
-        if failure is None and not isinstance(error, (wasmtime.Trap, wasmtime.WasmtimeError)):
-            # Ctrl-C at the border, or another thread's error that the binding mixed up with our trap.
-            self._death = "interrupted" if isinstance(error, KeyboardInterrupt) else "trap"
-            return error if isinstance(error, KeyboardInterrupt) else EngineDiedError("trap in the engine")
+        if failure is None and isinstance(error, KeyboardInterrupt):
+            self._death = "interrupted by KeyboardInterrupt"
+            return error
         self._death = _with_last_line(str(failure) if failure else _cause(error), self.log())
         return EngineDiedError(self._death)
 
@@ -205,11 +208,11 @@ def host_bodies(bits: int) -> dict[str, Callable[..., Any]]:
 
 
 def _cause(error: BaseException) -> str:
-    if isinstance(error, wasmtime.Trap):
-        # The message's later lines are a backtrace of function numbers.
-        lines = [line.strip() for line in error.message.splitlines() if line.strip()]
-        return "trap in the engine: " + (lines[-1] if lines else "unknown")
-    return str(error)
+    if not isinstance(error, wasmtime.Trap | wasmtime.WasmtimeError):
+        return "trap in the engine"  # and another thread's error in its place
+    # A backtrace of function numbers comes first, the reason last.
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return "trap in the engine: " + (lines[-1] if lines else "unknown")
 
 
 def _with_last_line(cause: str, log: list[str]) -> str:
