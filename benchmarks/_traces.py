@@ -46,7 +46,7 @@ def _span_ns(trace: Any) -> int:  # noqa: ANN401  a protobuf message
         if packet.HasField("ftrace_events")
         for event in packet.ftrace_events.event
     ]
-    return max(times) - min(times)
+    return int(max(times) - min(times))
 
 
 def _shift(packet: Any, by_ns: int) -> None:  # noqa: ANN401  a protobuf message
