@@ -79,6 +79,18 @@ def test_severity(find: Find, off: int, owner_prio: int, name: str, severity: st
     assert finding.severity == severity
 
 
+@pytest.mark.parametrize(("off", "severity"), [(1 * MS, "medium"), (1 * MS - 1, "low")])
+def test_severity_of_short_times(find: Find, off: int, severity: str) -> None:
+    """An owner that was kept off for less than a millisecond is of low severity, outranked or not."""
+    trace = TraceBuilder()
+    ui, owner, camera = threads(trace, "UI thread", "owner", "camera")
+    trace.contention(ui, owner, 10 * MS, 12 * MS)
+    back = Run(owner, 11 * MS + off, 13 * MS, "S", 130)
+    trace.schedule(0, [Run(owner, 9 * MS, 11 * MS, "R+", 130), Run(camera, 11 * MS, 11 * MS + off), back])
+    (finding,) = of_kind(find(trace))
+    assert (finding.severity, finding.detail["held_off_ns"]) == (severity, off)
+
+
 @pytest.mark.parametrize(("off", "found"), [(2 * MS, 1), (2 * MS - 1, 0)])
 def test_share_of_the_wait(find: Find, off: int, found: int) -> None:
     """Below a fifth of the wait the missing CPU does not explain it."""

@@ -17,10 +17,9 @@ from unjank.findings._queryable import Queryable
 
 _SQL = """
 SELECT
-  t.utid, t.tid, t.name, t.upid, t.is_main_thread AS is_main, t.start_ts, t.end_ts,
-  tracks.utid IS NOT NULL AS has_track
-FROM thread t LEFT JOIN (SELECT DISTINCT utid FROM thread_track) tracks USING (utid)
-ORDER BY COALESCE(t.start_ts, -1), t.utid
+  utid, tid, name, upid, is_main_thread AS is_main, start_ts, end_ts
+FROM thread
+ORDER BY COALESCE(start_ts, -1), utid
 """
 # Threads that draw or answer a person although they are not the process's first thread.
 _INTERACTIVE_NAME = re.compile(r"RenderThread|.*\b(ui|gui|main)\b.*", re.IGNORECASE)
@@ -107,8 +106,8 @@ def _same_threads(rows: Iterable[Any], processes: ProcessTable) -> Iterator[list
 
 
 def _thread(rows: list[Any], processes: ProcessTable) -> Thread:
-    """One thread from its rows; the row that has slices knows its name best."""
-    best = max(rows, key=lambda row: (row.has_track, bool(row.name)))
+    """One thread from its rows; the first that has a name counts, since the recorder's come first."""
+    best = max(rows, key=lambda row: bool(row.name))
     return Thread(
         utid=rows[0].utid,
         utids=tuple(row.utid for row in rows),
