@@ -5,20 +5,18 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy
-from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from perfetto.common.exceptions import PerfettoException
 from perfetto.trace_processor.api import TraceProcessor as PerfettoTraceProcessor
 from perfetto.trace_processor.api import TraceProcessorConfig
 from perfetto.trace_processor.backend import TraceProcessorBackend
-from perfetto.trace_processor.platform import PlatformDelegate
-from perfetto.trace_processor.protos import ProtoFactory
 
 from unjank.trace.backend import EngineBackend
 from unjank.trace.engine.modules import Bits
 from unjank.trace.errors import EngineDiedError, EngineUnavailableError, SqlError, TraceLoadError
 from unjank.trace.notes import STATS_SQL, cut_off_note, stats_notes
+from unjank.trace.protos import shared_protos
 from unjank.trace.rows import ResultBatch, Row, unique_names
 from unjank.trace.salvage import Salvaged, is_cut_off_zip, salvage
 from unjank.trace.shell import find_shell
@@ -152,7 +150,7 @@ class TraceProcessor(PerfettoTraceProcessor):
             self._backend.close()
 
     def _create_backend(self, remote: str | None, addr: str | None) -> TraceProcessorBackend:
-        self.protos = _shared_protos()
+        self.protos = shared_protos()
         if self._engine_name != "shell" and not remote and not addr:
             return self._engine_backend(64 if self._engine_name == "wasm64" else 32)
         if self._engine_name == "shell":
@@ -253,12 +251,6 @@ class TraceProcessor(PerfettoTraceProcessor):
 def query(tp: TraceProcessor, sql: str) -> list[Row]:
     """Runs SQL on a trace; see `TraceProcessor.rows`."""
     return tp.rows(sql)
-
-
-@lru_cache(maxsize=1)
-def _shared_protos() -> ProtoFactory:
-    """One set of message classes per process: protobuf never frees a set whose enums were looked at."""
-    return ProtoFactory(PlatformDelegate())
 
 
 def _choose_engine(engine: str | None, shell_path: object) -> str:

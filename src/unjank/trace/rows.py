@@ -61,7 +61,7 @@ class ResultBatch:
 
 
 def _split_strings(joined: str | bytes) -> list[str]:
-    """The strings of a batch, which come joined, each ended by NUL; bytes where some are not UTF-8."""
+    """The strings of a batch: joined, each ended by NUL; as text only from perfetto's own classes."""
     text = joined if isinstance(joined, str) else joined.decode("utf-8", "replace")
     return text.split("\0")[:-1]
 
