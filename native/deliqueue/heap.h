@@ -1,9 +1,11 @@
 // The looper's heap: who is due next. One thread, no atomics.
 //
-// 4-ary: half the levels of a binary heap, and the four children lie side by side. The keys (due time, sequence
-// number) are in the array, so ordering follows no pointer. Half of a heap's comparisons go either way, which a
-// branch predictor cannot learn: the comparator is arithmetic (BranchlessBefore), and picking the least of four
-// children is a tournament of index additions. Android 17 does the same with sign(when) * 2 + sign(seq).
+// 8-ary: a third of a binary heap's levels, and the eight children lie side by side, so their cache misses overlap.
+// The keys (due time, sequence number) are in the array, so ordering follows no pointer. Half of a heap's comparisons
+// go either way, which a branch predictor cannot learn: the comparator is arithmetic (BranchlessBefore), and picking
+// the least of eight children is a tournament of index additions. Android 17 does the same with
+// sign(when) * 2 + sign(seq). It pays while the heap fits the caches, up to some 10^5 entries; beyond that memory is
+// the limit, and a guessed branch fetches ahead. `unjank bench heap` shows where that is on a machine.
 //
 // push O(1) on average for random keys, O(log n) at worst; pop, erase O(log n); append and settle of k: O(k + log^2 n).
 // Erase by index needs to know where a node is: Track::moved(node, index) is told of every move.
@@ -116,7 +118,7 @@ class Heap {
   }
 
  private:
-  static constexpr std::size_t kArity = 4;
+  static constexpr std::size_t kArity = 8;
   static std::size_t parent(std::size_t i) { return (i - 1) / kArity; }
   static std::size_t first_child(std::size_t i) { return i * kArity + 1; }
 
@@ -126,13 +128,19 @@ class Heap {
   }
 
   std::size_t least_child(std::size_t first) const {
-    if (first + kArity <= entries_.size()) {
-      return Before::lesser(entries_, Before::lesser(entries_, first, first + 1),
-                            Before::lesser(entries_, first + 2, first + 3));
-    }
+    if (first + kArity <= entries_.size()) return tournament<kArity>(first);
     std::size_t least = first;
     for (std::size_t i = first + 1; i < entries_.size(); ++i) least = Before::lesser(entries_, least, i);
     return least;
+  }
+
+  template <std::size_t N>
+  std::size_t tournament(std::size_t first) const {
+    if constexpr (N == 1) {
+      return first;
+    } else {
+      return Before::lesser(entries_, tournament<N / 2>(first), tournament<N / 2>(first + N / 2));
+    }
   }
 
   // The new entries' parents, then those parents' parents, and so on to the root, each generation from the end.

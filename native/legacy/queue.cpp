@@ -39,6 +39,18 @@ PostResult Queue::post_node(Message message, bool barrier) {
   return {PostStatus::kAccepted, wake_locked(!barrier && calls_for_wake(*node)), handle};
 }
 
+bool Queue::preload(std::span<const Message> messages) {
+  std::vector<Node*> nodes;
+  nodes.reserve(messages.size());
+  const std::lock_guard lock(mutex_);
+  if (head_ != nullptr || quitting_) return false;
+  for (const Message& message : messages) nodes.push_back(new Node{message, next_id_++, false});
+  std::stable_sort(nodes.begin(), nodes.end(), [](const Node* a, const Node* b) { return a->key() < b->key(); });
+  Node** link = &head_;
+  for (Node* node : nodes) link = &(*link = node)->next;
+  return true;
+}
+
 // Behind what is due earlier or at the same time; at the front before everything.
 void Queue::insert(Node* node) {
   Node** link = &head_;

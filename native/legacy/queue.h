@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,9 @@ class Queue {
   // ---- any thread
   std::int64_t now_ns() const { return clock_.now_ns(); }
   PostResult post(const Message& message);
+  // A whole backlog into an empty queue, for benchmarks: one by one it would cost O(n^2). The nodes are allocated in
+  // the order given, as they would be by posts. False: the queue is not empty, or has quit.
+  bool preload(std::span<const Message> messages);
   PostResult post_barrier(std::int64_t when_ns);
   RemoveResult remove_barrier(Handle handle);
   RemoveResult remove(const Criteria& criteria);

@@ -262,4 +262,17 @@ TEST_CASE_TEMPLATE("many posters: nothing lost, nothing doubled, each poster's o
   CHECK(f.run().empty());
 }
 
+TEST_CASE("a preloaded backlog comes out like a posted one") {
+  Fixture<legacy::Queue> posted;
+  Fixture<legacy::Queue> preloaded;
+  std::vector<Message> backlog;
+  for (int i = 0; i < 200; ++i) {
+    backlog.push_back(preloaded.message(i, i * 7919 % 50));
+    posted.queue.post(posted.message(i, i * 7919 % 50));
+  }
+  CHECK(preloaded.queue.preload(backlog));
+  CHECK_FALSE(preloaded.queue.preload(backlog));
+  CHECK(preloaded.run() == posted.run());
+}
+
 }  // namespace unjank::testing

@@ -1,0 +1,78 @@
+#include "bench/heap_bench.h"
+
+#include <random>
+
+#include "base/clock.h"
+#include "deliqueue/heap.h"
+
+namespace unjank::bench {
+
+namespace {
+
+// As in the queue: each move is noted in the item.
+struct Item {
+  std::size_t index;
+};
+struct ItemIndex {
+  static void moved(Item* item, std::size_t index) { item->index = index; }
+};
+
+template <class Before>
+class HeapRun {
+ public:
+  explicit HeapRun(const HeapCase& what) : items_(what.size), spread_(what.few_due_times ? 4 : 1'000'000'000) {
+    for (Item& item : items_) heap_.push(later_than(0), &item);
+  }
+
+  double hold() {
+    constexpr std::size_t kOperations = 100'000;
+    std::vector<std::int64_t> delays(kOperations);
+    for (std::int64_t& delay : delays) delay = static_cast<std::int64_t>(random_() % (2 * spread_));
+    const std::int64_t start = clock_.now_ns();
+    for (const std::int64_t delay : delays) {
+      const std::int64_t when = heap_.head().key.when;
+      Item* const item = heap_.pop();
+      heap_.push({when + delay, ++sequence_}, item);
+    }
+    return since(start, kOperations);
+  }
+
+  double drain() {
+    const std::size_t size = heap_.size();
+    const std::int64_t start = clock_.now_ns();
+    while (!heap_.empty()) heap_.pop();
+    return since(start, size);
+  }
+
+ private:
+  deliqueue::Key later_than(std::int64_t when) {
+    return {when + static_cast<std::int64_t>(random_() % spread_), ++sequence_};
+  }
+  double since(std::int64_t start, std::size_t operations) const {
+    return static_cast<double>(clock_.now_ns() - start) / static_cast<double>(operations);
+  }
+
+  MonotonicClock clock_;
+  std::mt19937_64 random_{1};
+  std::vector<Item> items_;
+  std::uint64_t spread_;
+  std::int64_t sequence_ = 0;
+  deliqueue::Heap<Item*, ItemIndex, Before> heap_;
+};
+
+template <class Before>
+HeapTimes measure(const HeapCase& what) {
+  HeapRun<Before> run(what);
+  run.hold();  // warms up: caches, and the distribution settles
+  const double hold = run.hold();
+  return {hold, run.drain()};
+}
+
+}  // namespace
+
+HeapTimes heap_times(const HeapCase& what) {
+  return what.comparator == Comparator::kBranchless ? measure<deliqueue::BranchlessBefore>(what)
+                                                    : measure<deliqueue::BranchyBefore>(what);
+}
+
+}  // namespace unjank::bench
