@@ -54,7 +54,7 @@ bool parse_post(PyObject* self, const char* method, Py_ssize_t own, PyObject* co
   if (!check_callable(args[0], method) || !parse_token(method, args + count, keywords, token)) return false;
   PyObject* arguments = nullptr;
   if (count > own && (arguments = collect(args + own, count - own)) == nullptr) return false;
-  post.message = posted_message(as_handler(self), args[0], token, arguments);
+  fill_posted(post.message, as_handler(self), args[0], token, arguments);
   return true;
 }
 

@@ -40,25 +40,18 @@ class LoopQueueOf final : public LoopQueue {
   Q queue_;
 };
 
-std::atomic<std::uint64_t> forks{0};
-
-void count_fork() { forks.fetch_add(1, std::memory_order_relaxed); }
+void count_fork() { fork_count.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace
 
-std::uint64_t fork_generation() {
-  // Registered once per process, before the first looper is made.
-  static const int registered = pthread_atfork(nullptr, nullptr, count_fork);
-  static_cast<void>(registered);
-  return forks.load(std::memory_order_relaxed);
-}
+void count_forks() { pthread_atfork(nullptr, nullptr, count_fork); }
 
 std::unique_ptr<LoopQueue> make_queue(QueueKind kind, poll::Waker& waker, const Clock& clock) {
   if (kind == QueueKind::kLocked) return std::make_unique<LoopQueueOf<legacy::Queue>>(waker, clock);
   return std::make_unique<LoopQueueOf<deliqueue::MessageQueue>>(waker, clock);
 }
 
-LoopState::LoopState(QueueKind kind, bool virtual_clock) : kind(kind), generation_(fork_generation()) {
+LoopState::LoopState(QueueKind kind, bool virtual_clock) : kind(kind), generation_(fork_count.load()) {
   if (virtual_clock) {
     auto manual = std::make_unique<ManualClock>();
     manual_ = manual.get();

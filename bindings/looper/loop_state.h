@@ -17,8 +17,10 @@
 
 namespace unjank::looper {
 
-// Counts the forks between the first process and this one.
-std::uint64_t fork_generation();
+// Counts the forks between the first process and this one. Written in a child before it has a second thread.
+inline std::atomic<std::uint64_t> fork_count{0};
+// Has forks counted from here on.
+void count_forks();
 
 class LoopState {
  public:
@@ -34,7 +36,7 @@ class LoopState {
   bool closed() const { return closed_.load(std::memory_order_relaxed); }
 
   // Made before a fork, seen by the child: its threads are gone and its descriptors are the parent's.
-  bool inherited() const { return generation_ != fork_generation(); }
+  bool inherited() const { return generation_ != fork_count.load(std::memory_order_relaxed); }
 
   // Refused, like after quit, in a forked child.
   PostResult post(const Message& message) {

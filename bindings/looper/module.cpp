@@ -1,5 +1,6 @@
 // unjank._looper: the native core of loopers and handlers.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
 
 #include "c_api.h"
 #include "reference_cache.h"
@@ -74,10 +75,29 @@ void set_current_looper(nb::object looper) {
   dictionary[kCurrentLooper] = capsule;
 }
 
+nb::object share(nb::object thing) {
+  if (!references::share(thing.ptr())) {
+    PyErr_SetString(types().error, "only the thread that made it can share an object on this Python; call share() there");
+    throw nb::python_error();
+  }
+  return thing;
+}
+
+// Spare references look like owners to the collector.
+void empty_stocks_before_collections() {
+#ifdef Py_GIL_DISABLED
+  nb::object callback = nb::cpp_function([](nb::str phase, nb::dict) {
+    if (nb::cast<std::string_view>(phase) == "start") references::empty_all_stocks();
+  });
+  nb::module_::import_("gc").attr("callbacks").attr("append")(callback);
+#endif
+}
+
 }  // namespace
 
 NB_MODULE(_looper, m) {
   m.doc() = "The native core of loopers and handlers.";
+  count_forks();
   make_types();
   m.attr("LooperCore") = as_object(types().looper);
   m.attr("HandlerCore") = as_object(types().handler);
@@ -88,6 +108,9 @@ NB_MODULE(_looper, m) {
 
   m.def("current_looper", &current_looper, "The calling thread's looper, or None.");
   m.def("set_current_looper", &set_current_looper, "looper"_a.none(), "Makes it the thread's, or None: shuts it down.");
+  empty_stocks_before_collections();
+  m.def("share", &share, "thing"_a,
+        "Ends the counting of references to it, where threads without a GIL would slow each other down by that.");
   m.def("return_spare_references", [] { references::empty_all_stocks(); },
         "Gives back what threads hold in advance on shared callbacks and handlers. Nothing to do with a GIL.");
 }

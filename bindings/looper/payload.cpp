@@ -37,7 +37,8 @@ void own_callable(Message& message, PyObject* callable) {
 // Handlers always go through the stocks: they are what threads share, and live long.
 const void* own_target(HandlerObject* handler) {
   bool pooled = false;
-  return references::take(reinterpret_cast<PyObject*>(handler), pooled);
+  references::take(reinterpret_cast<PyObject*>(handler), pooled);
+  return handler;
 }
 
 void disown_callable(const Message& message) {
@@ -66,13 +67,15 @@ void drop(const Message& message) noexcept {
 
 }  // namespace
 
-Message posted_message(HandlerObject* handler, PyObject* callable, PyObject* token, PyObject* arguments) {
-  Message message{.what = kPostedCode, .data = arguments, .release = drop_posted, .flags = handler->flags};
+void fill_posted(Message& message, HandlerObject* handler, PyObject* callable, PyObject* token, PyObject* arguments) {
+  message.what = kPostedCode;
+  message.data = arguments;
+  message.release = drop_posted;
+  message.flags = handler->flags;
   own_callable(message, callable);
   if (message.arg2 & kBuiltin) message.obj = new_reference(callable);
   message.target = own_target(handler);
   message.token = new_reference(token);
-  return message;
 }
 
 Message sent_message(HandlerObject* handler, std::int64_t what, std::int64_t arg1, std::int64_t arg2, PyObject* obj,

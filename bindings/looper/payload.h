@@ -28,8 +28,8 @@ enum Mark : std::int64_t {
 
 enum class Payload { kPosted, kSent, kCarried, kNative };
 
-// A callback with its arguments (stolen tuple or null).
-Message posted_message(HandlerObject* handler, PyObject* callable, PyObject* token, PyObject* arguments);
+// Fills in a callback with its arguments (stolen tuple or null).
+void fill_posted(Message& message, HandlerObject* handler, PyObject* callable, PyObject* token, PyObject* arguments);
 Message sent_message(HandlerObject* handler, std::int64_t what, std::int64_t arg1, std::int64_t arg2, PyObject* obj,
                      PyObject* token, PyObject* data);
 Message carried_message(HandlerObject* handler, MessageObject* message);

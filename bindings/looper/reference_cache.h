@@ -8,7 +8,9 @@
 //
 // What it costs: while a thread has stock, the object lives. Stocks are emptied before each garbage collection
 // (gc.callbacks), when a looper goes to sleep (its own), and when a thread ends.
-// Builds with a GIL have nothing to gain: there these are Py_NewRef and Py_DECREF.
+// Builds with a GIL have nothing to gain: there these are Py_INCREF and Py_DECREF.
+//
+// The interpreter counts too, whenever a thread loads the handler from a variable. share() ends that as well.
 #pragma once
 
 #include <Python.h>
@@ -18,23 +20,27 @@ namespace unjank::looper::references {
 #ifdef Py_GIL_DISABLED
 
 // A reference for a message; `pooled` tells drop() where it came from.
-PyObject* take(PyObject* object, bool& pooled);
+void take(PyObject* object, bool& pooled);
 void drop(PyObject* object, bool pooled);
 
-// Gives back the stock of the calling thread, or of all threads.
+// Gives back the stock of the calling thread, or of all threads. May run destructors.
 void empty_own_stock();
 void empty_all_stocks();
 
+// From now on nobody counts references to the object: it is freed by the collector (3.14) or never (3.13, as
+// functions and classes are there). False: on 3.13 only the thread that made it can do that.
+bool share(PyObject* object);
+
 #else
 
-inline PyObject* take(PyObject* object, bool& pooled) {
+inline void take(PyObject* object, bool& pooled) {
   pooled = false;
   Py_INCREF(object);
-  return object;
 }
 inline void drop(PyObject* object, bool) { Py_DECREF(object); }
 inline void empty_own_stock() {}
 inline void empty_all_stocks() {}
+inline bool share(PyObject*) { return true; }
 
 #endif
 

@@ -9,7 +9,7 @@ import pytest
 
 from unjank import Handler, HandlerThread, Looper, Message
 from unjank._looper import return_spare_references
-from unjank.looper import LooperDriver, Task
+from unjank.looper import LooperDriver, Task, share
 from unjank.looper._looper_class import QueueName
 
 
@@ -265,3 +265,47 @@ def test_memory_is_flat_under_schedule_and_cancel(driver: LooperDriver) -> None:
     for _ in range(20_000):
         assert handler.schedule(len, 7 * 24 * 3600.0, "").cancel()
     assert driver.looper._pending() == []
+
+
+def test_a_shared_handler_posts_as_before(ui: HandlerThread) -> None:
+    """share() changes what is counted, not what is done; overridden methods stay overridden."""
+    ran: list[object] = []
+
+    class Loud(Handler):
+        def post(self, callback: Callable[..., object], /, *args: object, token: object = None) -> bool:
+            ran.append("posts")
+            return super().post(callback, *args, token=token)
+
+    handler = Loud(ui.looper)
+    assert handler.share() is handler
+    callback = share(lambda: ran.append("ran"))
+    threads = [threading.Thread(target=handler.post, args=(callback,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    handler.send(1)
+    handler.run_with_scissors(lambda: None)
+    assert sorted(map(str, ran)) == ["posts"] * 5 + ["ran"] * 4
+
+
+def test_payloads_shared_by_many_threads_go_when_all_have_run(queue: QueueName) -> None:
+    """Threads that hold references in advance give them back before a collection and at their end."""
+    payload = Payload()
+    reference = weakref.ref(payload)
+    with HandlerThread("ui", queue=queue) as thread:
+        handler = Handler(thread.looper)
+
+        def post(payload: Payload) -> None:
+            for _ in range(3_000):
+                handler.post(payload)
+                handler.post(payload.method)
+
+        threads = [threading.Thread(target=post, args=(payload,)) for _ in range(3)]
+        for producer in threads:
+            producer.start()
+        for producer in threads:
+            producer.join()
+        del threads, producer, payload
+        handler.run_with_scissors(lambda: None)
+        assert _is_gone(reference)

@@ -4,7 +4,7 @@ Layout: `_looper_class` the loop, `_handler` posting, `_thread` a thread with a 
 rest is one addition per file. The queue itself is native, `unjank._looper`.
 """
 
-from unjank._looper import Message, Posted, Task
+from unjank._looper import Message, Posted, Task, share
 from unjank.looper._driver import LooperDriver
 from unjank.looper._executor import HandlerExecutor
 from unjank.looper._fds import FdEvent
@@ -34,4 +34,5 @@ __all__ = [
     "get_include",
     "print_exception",
     "print_stall",
+    "share",
 ]

@@ -1,6 +1,8 @@
 """Handler: posts to a looper, and handles what is sent."""
 
+import sys
 from collections.abc import Callable
+from typing import Self
 
 from unjank import _looper as native
 from unjank._errors import LooperError
@@ -8,6 +10,9 @@ from unjank.looper._looper_class import Looper
 from unjank.looper._scissors import Scissors
 
 Callback = Callable[[native.Message], object]
+
+_POSTING = ("post", "post_delayed", "post_at", "post_at_front", "schedule", "send", "send_message")
+_COUNTS_ARE_SHARED = not getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 class Handler(native.HandlerCore):
@@ -44,6 +49,26 @@ class Handler(native.HandlerCore):
     ) -> native.Message:
         """Makes a message to fill in further and give to `send_message()`."""
         return native.Message(what, arg1, arg2, obj, data=data)
+
+    def share(self) -> Self:
+        """Prepares the handler for being posted to by many threads at once, where there is no GIL.
+
+        There each use of an object from another thread writes its reference count, and threads that use one
+        object slow each other down. Afterwards that is over for the handler and its posting methods. The
+        price: CPython 3.14 frees it in a garbage collection, 3.13 never. With a GIL this does nothing.
+
+        Returns:
+            The handler.
+
+        Raises:
+            LooperError: CPython 3.13, and another thread than the one that made it.
+        """
+        if _COUNTS_ARE_SHARED:
+            native.share(self)
+            for name in _POSTING:
+                # In the instance, every look-up finds this one bound method instead of making its own.
+                self.__dict__[name] = native.share(getattr(self, name))
+        return self
 
     def run_with_scissors(self, callback: Callable[[], object], timeout: float | None = None) -> bool:
         """Runs the callback on the looper's thread and waits until it has returned.
