@@ -21,6 +21,8 @@ $(VENV)/.installed: $(SOURCES)
 
 demo: venv
 	$(VENV)/bin/unjank run -o build/launcher_jank.pftrace examples/launcher_jank.py
+	@echo '== the same cast on a looper, which has no lock to hold'
+	$(VENV)/bin/python examples/launcher_smooth.py
 
 test: test-gil test-free-threaded
 

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "arguments.h"
+#include "reference_cache.h"
 #include "types.h"
 
 namespace unjank::looper {
@@ -41,7 +42,7 @@ int clear(PyObject* self) {
 void destroy(PyObject* self) {
   PyObject_GC_UnTrack(self);
   PyTypeObject* const type = Py_TYPE(self);
-  Py_XDECREF(reinterpret_cast<PyObject*>(posted(self)->looper));
+  references::drop(reinterpret_cast<PyObject*>(posted(self)->looper), posted(self)->pooled);
   type->tp_free(self);
   Py_DECREF(type);
 }
@@ -90,7 +91,7 @@ PyTypeObject* make_posted_type() { return reinterpret_cast<PyTypeObject*>(PyType
 PyObject* make_posted(LooperObject* looper, const PostResult& result, std::int64_t when_ns, bool barrier) {
   PostedObject* const self = PyObject_GC_New(PostedObject, types().posted);
   if (self == nullptr) return nullptr;
-  Py_INCREF(looper);
+  references::take(reinterpret_cast<PyObject*>(looper), self->pooled);
   self->looper = looper;
   self->handle = result.handle;
   self->when_ns = when_ns;

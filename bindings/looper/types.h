@@ -60,6 +60,7 @@ struct PostedObject {
   Handle handle;
   std::int64_t when_ns;
   bool barrier;
+  bool pooled;  // how the looper is counted, see reference_cache.h
 };
 
 // Base of callables that must hear that they will never be called: release() calls their method dropped().
