@@ -19,6 +19,7 @@
 // criteria against a long backlog (keep the Handle and cancel()).
 //
 // Threads. "Looper" means one thread at a time. The destructor needs all other threads gone, and drops what is left.
+// After a fork the child must leave the parent's queues alone: the looper may have been in the middle of a step.
 #pragma once
 
 #include <algorithm>
@@ -153,6 +154,7 @@ class Queue {
   // After next() said kWait. False: something came in, call next() again. True: sleep until the deadline or until
   // the waker fires, whichever is first, then call finish_sleep().
   bool prepare_sleep() {
+    if (!plan_is_current_) return false;
     limbo_.collect();
     limbo_.collect();
     wake_word_.fall_asleep(sleep_plan_);
@@ -258,7 +260,9 @@ class Queue {
         lanes_.admit(node);
       }
     });
-    if (swept != 0) lanes_.settle();
+    if (swept == 0) return;
+    lanes_.settle();
+    plan_is_current_ = false;
   }
 
   // Structural removal of what others removed. The free-list is taken first: all its nodes are then on the stack
@@ -290,6 +294,7 @@ class Queue {
   Next nothing_due(const Entry* head) {
     if (quit_applied_) return {.kind = Next::Kind::kQuit};
     sleep_plan_ = lanes_.sleep_plan(head);
+    plan_is_current_ = true;
     return {.kind = Next::Kind::kWait, .deadline_ns = head == nullptr ? kForever : head->key.when};
   }
 
@@ -332,6 +337,7 @@ class Queue {
   Lanes<NodeType> lanes_;  // from here on: looper only
   Limbo<Policy, Pool, O> limbo_;
   SleepPlan sleep_plan_{kForever, false};
+  bool plan_is_current_ = false;  // nothing was swept since next() made the plan
   bool quit_seen_ = false;
   bool quit_applied_ = false;
 };

@@ -3,7 +3,8 @@
 // The looper writes the word before it sleeps and reads the stack's top afterwards; a producer changes the top and
 // reads the word afterwards. In the one order of these four seq_cst operations either the looper sees the new top
 // and stays awake, or the producer sees the looper asleep. Of several producers the one whose exchange finds the
-// looper asleep writes the wake handle: wake-ups coalesce.
+// looper asleep writes the wake handle: wake-ups coalesce. The price: if that producer is taken off its CPU between
+// the exchange and the write, the others' messages wait for it, too.
 //
 // `word` - Encodes: kAwake; or asleep until a deadline (value << 1); or asleep behind a sync barrier (value << 1 | 1,
 // value: the barrier's due time). Behind a barrier an ordinary post wakes the looper only if it sorts before the

@@ -224,6 +224,16 @@ TEST_CASE_TEMPLATE("a post between next() and prepare_sleep() keeps the looper a
   CHECK(f.run() == Order{1});
 }
 
+TEST_CASE_TEMPLATE("peeking at the next due time does not make the looper oversleep a new message", Q, BOTH_QUEUES) {
+  Fixture<Q> f;
+  CHECK(f.queue.next().kind == Next::Kind::kWait);
+  f.queue.post(f.message(1, 1'500));
+  CHECK(f.queue.next_due() == 1'500);
+  CHECK_FALSE(f.queue.prepare_sleep());
+  CHECK(f.queue.next().deadline_ns == 1'500);
+  CHECK(f.queue.prepare_sleep());
+}
+
 TEST_CASE_TEMPLATE("wake() ends the sleep though nothing was posted", Q, BOTH_QUEUES) {
   Fixture<Q> f;
   CHECK(f.queue.wake() == 0);
