@@ -193,7 +193,7 @@ def _built_driver() -> Path | None:
     if cmake is None:
         print("  events on disk are not measured: the native driver needs cmake, which is not here")
         return None
-    build = _PROJECT / "build" / "native"
+    build = _PROJECT / "build" / "benchmarks"
     for arguments in (
         ["-S", str(_PROJECT / "native"), "-B", str(build)],
         ["--build", str(build), "--target", "recorder_throughput", "-j2"],

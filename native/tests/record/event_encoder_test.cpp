@@ -147,7 +147,7 @@ TEST_CASE("an end without a begin in this recording is left out") {
 TEST_CASE("session, facts of threads, drops and the end of the session are instants") {
   Desk desk;
   desk.owner->facts = {-3, "0-1"};
-  desk.encoder.describe_thread(*desk.owner, "teller");
+  desk.encoder.describe_thread(*desk.owner, "teller", 2);
   desk.encoder.thread_facts(*desk.owner, "teller", 2);
   desk.encoder.dropped(*desk.owner, 4, 3);
   desk.encoder.flush_slice(123, 4, 5, 6, 7);

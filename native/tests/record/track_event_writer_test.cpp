@@ -59,8 +59,8 @@ TEST_CASE("an end carries neither name nor category") {
 
 TEST_CASE("processes and threads are described") {
   TrackEventWriter writer(9, {});
-  writer.describe_process(2, 100, "bank.py", {"bank.py", "--fast"});
-  writer.describe_thread(3, 2, 100, 101, "teller");
+  writer.describe_process(1, 2, 100, "bank.py", {"bank.py", "--fast"});
+  writer.describe_thread(1, 3, 2, 100, 101, "teller");
   const test::ReadTrace trace = test::read_trace(writer.bytes());
   CHECK(trace.processes.at(2) == "bank.py");
   CHECK(trace.threads.at(3).tid == 101);
