@@ -34,15 +34,16 @@ static PyThreadState* thread_state(void) {
 #endif
 }
 
-/* Frames that the interpreter itself puts between C and Python run no code of the program. */
+/* Frames that the interpreter puts in between, to get from C to Python or out of a constructor, run no code of
+ * the program: CPython itself leaves them out of tracebacks by the same test. */
 static int runs_python(struct _PyInterpreterFrame* frame) {
-  PyObject* executable = FRAME_EXECUTABLE(frame);
 #if PY_VERSION_HEX >= 0x030E0000
   if (frame->owner == FRAME_OWNED_BY_INTERPRETER) return 0;
 #elif PY_VERSION_HEX >= 0x030C0000
   if (frame->owner == FRAME_OWNED_BY_CSTACK) return 0;
 #endif
-  return executable != NULL && PyCode_Check(executable);
+  PyObject* executable = FRAME_EXECUTABLE(frame);
+  return executable != NULL && PyCode_Check(executable) && !_PyFrame_IsIncomplete(frame);
 }
 
 static int describe(struct _PyInterpreterFrame* record, UnjankFrame* frame) {

@@ -203,3 +203,26 @@ def test_without_root_the_owners_run_queue_time_is_an_argument(tmp_path: Path) -
     (first,) = [piece for piece in recorded.contentions if piece.thread == "first"]
     assert 0 <= first.args["owner_run_ns"] + first.args["owner_wait_ns"] <= first.dur
     assert first.args["owner_nice"] == 0
+
+
+def test_constructors_that_run_often_name_their_locks(tmp_path: Path) -> None:
+    """A class whose constructor the interpreter has optimised: same name as the first time."""
+    source = """
+        class Ledger:
+            def __init__(self):
+                self.book_lock = threading.Lock()
+        for _ in range(500):
+            ledger = Ledger()
+        lock = ledger.book_lock
+        def holder():
+            with lock: until_waited(lock)
+        def waiter():
+            while not lock.locked(): time.sleep(0.0005)
+            with lock: pass
+        run_threads(holder, waiter)
+    """
+    recorded = record_program(tmp_path, source)
+    assert recorded.exit_code == 0, recorded.stderr
+    assert [piece.args["lock"] for piece in recorded.contentions_of("Ledger.book_lock")] == [
+        "Ledger.book_lock (prog.py:17)"
+    ]
