@@ -16,9 +16,19 @@ constexpr double kNsLimit = 9223372036854775808.0;  // 2^63
 constexpr std::int64_t kMaxSeconds = std::numeric_limits<std::int64_t>::max() / 1'000'000'000;
 
 // What CPython's own locks say; some texts changed on the way.
+#if PY_VERSION_HEX >= 0x030E0000
+constexpr const char* kTooLargeInteger = "timestamp out of range for C PyTime_t";
+constexpr const char* kTooLargeFloat = kTooLargeInteger;
+constexpr const char* kNotANumber = "'%s' object cannot be interpreted as an integer or float";
+#else
+constexpr const char* kTooLargeFloat = "timestamp out of range for platform time_t";
+constexpr const char* kNotANumber = "'%s' object cannot be interpreted as an integer";
+#endif
 #if PY_VERSION_HEX >= 0x030D0000
-constexpr const char* kNegative = "timeout value must be a non-negative number";
+#if PY_VERSION_HEX < 0x030E0000
 constexpr const char* kTooLargeInteger = "timestamp too large to convert to C PyTime_t";
+#endif
+constexpr const char* kNegative = "timeout value must be a non-negative number";
 constexpr const char* kUnknownKeyword = "acquire() got an unexpected keyword argument '%U'";
 #else
 constexpr const char* kNegative = "timeout value must be positive";
@@ -44,13 +54,17 @@ bool float_timeout(double seconds, std::int64_t& ns) {
   }
   if (seconds == -1) return ns = -1, true;
   if (seconds < 0) return negative();
-  if (seconds * kNsPerSecond >= kNsLimit) return overflow("timestamp out of range for platform time_t");
+  if (seconds * kNsPerSecond >= kNsLimit) return overflow(kTooLargeFloat);
   if (seconds > static_cast<double>(kMaxSeconds)) return overflow("timeout value is too large");
   ns = static_cast<std::int64_t>(std::ceil(seconds * kNsPerSecond));
   return true;
 }
 
 bool integer_timeout(PyObject* value, std::int64_t& ns) {
+  if (!PyIndex_Check(value)) {
+    PyErr_Format(PyExc_TypeError, kNotANumber, Py_TYPE(value)->tp_name);
+    return false;
+  }
   const long long seconds = PyLong_AsLongLong(value);
   if (seconds == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return false;

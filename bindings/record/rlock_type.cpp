@@ -118,7 +118,7 @@ PyObject* is_owned(PyObject* self, PyObject*) {
 }
 
 #if PY_VERSION_HEX >= 0x030E0000
-PyObject* locked(PyObject* self, PyObject*) { return PyBool_FromLong(state_of(self).word.locked()); }
+PyObject* locked(PyObject* self, PyObject*) { return PyBool_FromLong(state_of(self).lock.word.locked()); }
 #endif
 
 PyObject* recursion_count(PyObject* self, PyObject*) {
