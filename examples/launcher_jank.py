@@ -125,7 +125,7 @@ def set_nice(nice: int) -> None:
 
 def main() -> None:
     """Takes some pictures while the UI thread draws."""
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     messages = MessageQueue()
     ui = UiThread(messages)
     ui.start()

@@ -65,10 +65,19 @@ def _run(argv: Sequence[str] | None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output went away, as `head` does: nothing to say, and nothing to flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return _reader_gone()
+    except SystemExit as ended:
+        # How typer and rich put it, with an exit code that means something else here.
+        if isinstance(ended.__context__, BrokenPipeError):
+            return _reader_gone()
+        raise
     return result if isinstance(result, int) else 0
+
+
+def _reader_gone() -> int:
+    """The reader of our output had enough, as `head` has: nothing to say, and nothing to flush at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
 
 
 def _fail(message: str) -> int:

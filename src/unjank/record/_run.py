@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from unjank import _record
-from unjank._errors import SchedulingUnavailableError
 from unjank._version import __version__
 from unjank.record._child import EXIT_NOT_STARTED, SETTINGS
-from unjank.record._session import Sched, create_trace_file, start_ftrace
+from unjank.record._session import Sched, create_trace_file, start_scheduling
 
 if TYPE_CHECKING:
     from unjank.record.sched import FtraceSession
@@ -74,17 +73,12 @@ def run_recorded(program: Program, output: Path, sched: Sched) -> RunResult:
         RecordError: The trace cannot be written there.
         SchedulingUnavailableError: A level was asked for that is not to be had.
     """
-    level, reason = _choose(sched)
+    from unjank.record.sched import choose
+
+    chosen = choose(sched)
     file = create_trace_file(output)
     notes: list[str] = []
-    ftrace: FtraceSession | None = None
-    if level == "ftrace":
-        try:
-            ftrace = start_ftrace(file)
-        except SchedulingUnavailableError as error:
-            if sched != "auto":
-                raise
-            level, reason = "procfs", str(error)
+    level, reason, ftrace = start_scheduling(file, sched, chosen)
     try:
         status = _run(program, file, level, reason)
     finally:
@@ -93,18 +87,14 @@ def run_recorded(program: Program, output: Path, sched: Sched) -> RunResult:
     return _result(status, file, notes)
 
 
-def _choose(sched: Sched) -> tuple[str, str]:
-    from unjank.record.sched import choose
-
-    chosen = choose(sched)
-    return chosen.level, chosen.reason
-
-
 def _ftrace_notes(ftrace: "FtraceSession") -> list[str]:
     stats = ftrace.stop()
+    notes = []
     if stats.lost_events:
-        return [f"{stats.lost_events} scheduling events were overwritten before they could be read"]
-    return []
+        notes.append(f"{stats.lost_events} scheduling events were overwritten before they could be read")
+    if stats.sink_failed:
+        notes.append("the scheduling events end early: the trace file took no more")
+    return notes
 
 
 def _result(status: int, file: _record.TraceFile, notes: list[str]) -> RunResult:

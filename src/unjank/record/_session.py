@@ -8,13 +8,13 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from unjank import _record
-from unjank._errors import RecordError
+from unjank._errors import RecordError, SchedulingUnavailableError
 from unjank._version import __version__
 from unjank.record._facts import session_facts
 from unjank.record._patch import Patch
 
 if TYPE_CHECKING:
-    from unjank.record.sched import FtraceSession
+    from unjank.record.sched import ChosenLevel, FtraceSession, LevelName
 
 Sched = Literal["auto", "ftrace", "procfs", "off"]
 
@@ -51,6 +51,24 @@ def start_ftrace(file: _record.TraceFile) -> "FtraceSession":
     return session
 
 
+def start_scheduling(
+    file: _record.TraceFile, requested: Sched, chosen: "ChosenLevel"
+) -> tuple["LevelName", str, "FtraceSession | None"]:
+    """Starts what was chosen; the level and reason it came to, and the session if there is one.
+
+    Raises:
+        SchedulingUnavailableError: ftrace was asked for by name, and the kernel refuses.
+    """
+    if chosen.level != "ftrace":
+        return chosen.level, chosen.reason, None
+    try:
+        return chosen.level, chosen.reason, start_ftrace(file)
+    except SchedulingUnavailableError as error:
+        if requested != "auto":
+            raise
+        return "procfs", str(error), None
+
+
 class Recording:
     """Records the locks made, and the waits for them, until the block ends. Made by `record`.
 
@@ -63,7 +81,8 @@ class Recording:
     def __init__(self, path: Path, sched: Sched) -> None:
         """Nothing happens before `start`."""
         self.path = path
-        self.sched: str = sched
+        self.sched: LevelName = "off"
+        self._requested = sched
         self.sched_reason = ""
         self._patch = Patch()
         self._ftrace: FtraceSession | None = None
@@ -79,11 +98,9 @@ class Recording:
 
         if _record.recording():
             raise RecordError("this process is being recorded already; end that recording first")
-        chosen = choose(self.sched)
+        chosen = choose(self._requested)
         file = create_trace_file(self.path)
-        self.sched, self.sched_reason = chosen.level, chosen.reason
-        if chosen.level == "ftrace":
-            self._ftrace = start_ftrace(file)
+        self.sched, self.sched_reason, self._ftrace = start_scheduling(file, self._requested, chosen)
         facts = session_facts(__version__, sys.argv, self.sched, self.sched_reason)
         name = os.path.basename(sys.argv[0]) or "python"  # noqa: PTH119  "-c" and "" are no paths
         _record.start(file, name, sys.argv, facts, self.sched == "procfs")

@@ -15,6 +15,15 @@ ORDER BY severity, name
 """
 
 
+# What the engine's name for it does not tell a user.
+_IN_WORDS = {
+    "mismatched_sched_switch_tids": (
+        "the kernel left out {value} switches, as of threads it hides from tracing; "
+        "who ran, and for how long, is uncertain there"
+    ),
+}
+
+
 def cut_off_note(framing: PacketFraming) -> list[str]:
     """A note where a protobuf trace ends inside a packet."""
     if not framing.cut_off:
@@ -29,6 +38,9 @@ def stats_notes(rows: Iterable[Row]) -> list[str]:
     kind = {"data_loss": "data lost", "error": "error while recording or reading"}
     notes = []
     for row in rows:
+        if words := _IN_WORDS.get(str(row["name"])):
+            notes.append(words.format(value=row["value"]))
+            continue
         text = f"{kind[str(row['severity'])]}: {row['name']!s} = {row['value']!s}"
         description = " ".join(str(row["description"] or "").split())
         notes.append(f"{text} ({description})" if description else text)
