@@ -103,6 +103,7 @@ struct Next {
   Kind kind = Kind::kWait;
   std::int64_t deadline_ns = 0;  // kWait: when the next message is due; kForever if there is none
   Message message{};             // kMessage
+  Handle handle{};               // kMessage: what its post answered with
 };
 
 // One pending message as a visitor saw it. The pointers are identities only: what they stand for may be gone.

@@ -285,7 +285,8 @@ class Queue {
   }
 
   Next hand_out(NodeType* node) {
-    Next next{.kind = Next::Kind::kMessage, .message = node->message()};
+    Next next{.kind = Next::Kind::kMessage, .message = node->message(),
+              .handle = {node, node->load_state().generation()}};
     unlink_and_retire(node);
     return next;
   }

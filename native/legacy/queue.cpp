@@ -163,18 +163,18 @@ Queue::Node** Queue::runnable() {
   return link;
 }
 
-Message Queue::take(Node** link) {
+Next Queue::take(Node** link) {
   Node* const node = std::exchange(*link, (*link)->next);
-  const Message message = node->message;
+  const Next next{.kind = Next::Kind::kMessage, .message = node->message, .handle = {this, node->id}};
   delete node;
-  return message;
+  return next;
 }
 
 Next Queue::next() {
   const std::lock_guard lock(mutex_);
   Node** const link = runnable();
   if (*link != nullptr && (*link)->key() <= clock_.now_ns()) {
-    return {.kind = Next::Kind::kMessage, .message = take(link)};
+    return take(link);
   }
   if (quitting_) return {.kind = Next::Kind::kQuit};
   deadline_ = *link == nullptr ? kForever : (*link)->key();

@@ -94,7 +94,7 @@ class Queue {
   bool calls_for_wake(const Node& node) const;
   Node** runnable();
   int wake_locked(bool needed);
-  static Message take(Node** link);
+  Next take(Node** link);
 
   // Unlinks every node that fits, in list order.
   template <class Fits>
