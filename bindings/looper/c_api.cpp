@@ -39,7 +39,7 @@ unjank_post_result post(unjank_looper* looper, unjank_looper_function run, unjan
   LoopState* const state = looper->state.get();
   Message message = native_message(state, run, drop, data);
   message.when_ns = deadline_after(state->now_ns(), delay_ns);
-  const PostResult result = state->post(message);
+  const PostResult result = state->post(message, message.callback, false);
   switch (result.status) {
     case PostStatus::kQuit: return UNJANK_POST_QUIT;
     case PostStatus::kNoMemory: return UNJANK_POST_NO_MEMORY;

@@ -229,15 +229,66 @@ bool run_timed(LooperObject* looper, const Message& message, std::int64_t delive
   return (late < delivery_limit && took < dispatch_limit) || report_slow(looper, message, late, took);
 }
 
-}  // namespace
-
-bool dispatch(LooperObject* looper, const Message& message) {
-  const Running running(*looper->state);
+bool dispatch_quietly(LooperObject* looper, const Message& message) {
   const std::int64_t delivery_limit = looper->slow_delivery_ns.load(std::memory_order_relaxed);
   const std::int64_t dispatch_limit = looper->slow_dispatch_ns.load(std::memory_order_relaxed);
   const bool timed = delivery_limit != kNever || dispatch_limit != kNever;
   const bool go_on = timed ? run_timed(looper, message, delivery_limit, dispatch_limit) : run(looper, message);
   release_keeping_exception(message);
+  return go_on;
+}
+
+// A message as a recorder is shown it, with its objects kept alive.
+class Shown {
+ public:
+  Shown(const LoopState& state, const Next& next) {
+    const Message& message = next.message;
+    const bool native = payload_of(message) == Payload::kNative;
+    callback_ = native ? nullptr : callback_of(message);
+    handler_ = native ? nullptr : Py_NewRef(object(message.target));
+    const bool callable = callback_ != nullptr && callback_ != Py_None;
+    view_ = {.looper = state.number, .flow = flow_of(next.handle), .due_ns = message.when_ns,
+             .what = native || callable ? 0 : message.what, .handler = handler_,
+             .callback = native ? message.callback : callable ? callback_ : nullptr, .attached = true};
+    PyErr_Clear();  // a bound method that could not be made: then there is no name to show
+  }
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+  ~Shown() {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(callback_);
+    Py_XDECREF(handler_);
+    PyErr_Restore(type, value, traceback);
+  }
+  const MessageView& view() const { return view_; }
+
+ private:
+  PyObject* callback_;
+  PyObject* handler_;
+  MessageView view_;
+};
+
+// An exception on its way out of the loop is none of the recorder's business.
+void tell_ended(const MessageHooks& hooks, const MessageView& view) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  hooks.dispatched(view);
+  PyErr_Restore(type, value, traceback);
+}
+
+}  // namespace
+
+bool dispatch(LooperObject* looper, const Next& next) {
+  const Message& message = next.message;
+  const Running running(*looper->state);
+  const MessageHooks* const hooks = message_hooks();
+  if (hooks == nullptr) [[likely]] return dispatch_quietly(looper, message);
+  // What it calls lives until the release, and the release belongs to the run: it may take long too.
+  const Shown shown(*looper->state, next);
+  hooks->dispatching(shown.view(), looper->state->queue->backlog());
+  const bool go_on = dispatch_quietly(looper, message);
+  tell_ended(*hooks, shown.view());
   return go_on;
 }
 

@@ -14,10 +14,11 @@ namespace {
 
 // ---- posting ------------------------------------------------------------------------------------------------------
 
-PostResult push(LoopState& state, Message& message, std::int64_t when, std::uint8_t flags) {
+// `callback` for a recorder: null if the handler will handle the message.
+PostResult push(LoopState& state, Message& message, std::int64_t when, std::uint8_t flags, PyObject* callback) {
   message.when_ns = when;
   message.flags |= flags;
-  const PostResult result = state.post(message);
+  const PostResult result = state.post(message, callback, true);
   if (!result) release_payload(message);
   return result;
 }
@@ -61,13 +62,13 @@ bool parse_post(PyObject* self, const char* method, Py_ssize_t own, PyObject* co
 PyObject* post(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Post it;
   if (!parse_post(self, "post", 1, args, count, keywords, it)) return nullptr;
-  return answer(push(*it.state, it.message, it.state->now_ns(), 0));
+  return answer(push(*it.state, it.message, it.state->now_ns(), 0, args[0]));
 }
 
 PyObject* post_at_front(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Post it;
   if (!parse_post(self, "post_at_front", 1, args, count, keywords, it)) return nullptr;
-  return answer(push(*it.state, it.message, it.state->now_ns(), deliqueue::kAtFront));
+  return answer(push(*it.state, it.message, it.state->now_ns(), deliqueue::kAtFront, args[0]));
 }
 
 PyObject* post_delayed(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -75,7 +76,7 @@ PyObject* post_delayed(PyObject* self, PyObject* const* args, Py_ssize_t count, 
   Post it;
   if (count > 1 && !parse_seconds(args[1], "delay", delay)) return nullptr;
   if (!parse_post(self, "post_delayed", 2, args, count, keywords, it)) return nullptr;
-  return answer(push(*it.state, it.message, deadline_after(it.state->now_ns(), delay), 0));
+  return answer(push(*it.state, it.message, deadline_after(it.state->now_ns(), delay), 0, args[0]));
 }
 
 PyObject* post_at(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -83,7 +84,7 @@ PyObject* post_at(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
   Post it;
   if (count > 1 && !parse_seconds(args[1], "when", when)) return nullptr;
   if (!parse_post(self, "post_at", 2, args, count, keywords, it)) return nullptr;
-  return answer(push(*it.state, it.message, when, 0));
+  return answer(push(*it.state, it.message, when, 0, args[0]));
 }
 
 PyObject* schedule(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -92,7 +93,7 @@ PyObject* schedule(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
   if (count > 1 && !parse_seconds(args[1], "delay", delay)) return nullptr;
   if (!parse_post(self, "schedule", 2, args, count, keywords, it)) return nullptr;
   const std::int64_t when = deadline_after(it.state->now_ns(), delay);
-  const PostResult result = push(*it.state, it.message, when, 0);
+  const PostResult result = push(*it.state, it.message, when, 0, args[0]);
   if (result.status == PostStatus::kNoMemory) return PyErr_NoMemory();
   if (!check_wake(result.wake_errno)) return nullptr;
   return make_posted(as_handler(self)->looper, result, when, false);
@@ -121,7 +122,7 @@ PyObject* send(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
   }
   for (int i : {3, 4, 6}) given[i] = given[i] == nullptr ? nullptr : none_as_null(given[i]);
   Message message = sent_message(as_handler(self), codes[0], codes[1], codes[2], given[3], given[6], given[4]);
-  return answer(push(*state, message, deadline_after(state->now_ns(), delay), 0));
+  return answer(push(*state, message, deadline_after(state->now_ns(), delay), 0, nullptr));
 }
 
 // The Message to send, with its callback checked.
@@ -142,7 +143,7 @@ MessageObject* parse_message(const char* method, PyObject* object) {
 PyObject* push_carried(PyObject* self, MessageObject* carried, LoopState& state, std::int64_t when,
                        std::uint8_t flags) {
   Message message = carried_message(as_handler(self), carried);
-  return answer(push(state, message, when, flags));
+  return answer(push(state, message, when, flags, carried->callback));
 }
 
 PyObject* send_message(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {

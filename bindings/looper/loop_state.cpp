@@ -40,6 +40,8 @@ class LoopQueueOf final : public LoopQueue {
   Q queue_;
 };
 
+std::atomic<std::uint64_t> loopers{0};
+
 void count_fork() { fork_count.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace
@@ -51,7 +53,8 @@ std::unique_ptr<LoopQueue> make_queue(QueueKind kind, poll::Waker& waker, const 
   return std::make_unique<LoopQueueOf<deliqueue::MessageQueue>>(waker, clock);
 }
 
-LoopState::LoopState(QueueKind kind, bool virtual_clock) : kind(kind), generation_(fork_count.load()) {
+LoopState::LoopState(QueueKind kind, bool virtual_clock)
+    : kind(kind), number(loopers.fetch_add(1, std::memory_order_relaxed) + 1), generation_(fork_count.load()) {
   if (virtual_clock) {
     auto manual = std::make_unique<ManualClock>();
     manual_ = manual.get();
@@ -60,6 +63,19 @@ LoopState::LoopState(QueueKind kind, bool virtual_clock) : kind(kind), generatio
     clock = std::make_unique<MonotonicClock>();
   }
   queue = make_queue(kind, poller, *clock);
+}
+
+PostResult LoopState::post_announced(const MessageHooks& hooks, const Message& message, const void* callback,
+                                     bool attached) {
+  const std::uint64_t began = hooks.now();
+  const PostResult result = queue->post(message);
+  if (!result) return result;
+  const bool native = message.target == this;
+  hooks.posted({.looper = number, .flow = flow_of(result.handle), .due_ns = message.when_ns,
+                .what = callback == nullptr ? message.what : 0, .handler = native ? nullptr : message.target,
+                .callback = callback, .attached = attached},
+               began);
+  return result;
 }
 
 void LoopState::close() {

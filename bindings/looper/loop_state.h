@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/message_hooks.h"
 #include "loop_queue.h"
 #include "poll/poller.h"
 
@@ -21,6 +22,12 @@ namespace unjank::looper {
 inline std::atomic<std::uint64_t> fork_count{0};
 // Has forks counted from here on.
 void count_forks();
+
+// One number for what a post answered with and the dispatch hands out.
+inline std::uint64_t flow_of(Handle handle) {
+  // Nodes are 128 bytes apart, and a node has one message per generation.
+  return (reinterpret_cast<std::uintptr_t>(handle.node) >> 6) + handle.generation * 0x9E3779B97F4A7C15;
+}
 
 class LoopState {
  public:
@@ -38,9 +45,12 @@ class LoopState {
   // Made before a fork, seen by the child: its threads are gone and its descriptors are the parent's.
   bool inherited() const { return generation_ != fork_count.load(std::memory_order_relaxed); }
 
-  // Refused, like after quit, in a forked child.
-  PostResult post(const Message& message) {
-    return inherited() ? PostResult{PostStatus::kQuit} : queue->post(message);
+  // Refused, like after quit, in a forked child. `callback`: what a recorder is shown as such.
+  PostResult post(const Message& message, const void* callback, bool attached) {
+    if (inherited()) return {PostStatus::kQuit};
+    const MessageHooks* const hooks = message_hooks();
+    if (hooks == nullptr) [[likely]] return queue->post(message);
+    return post_announced(*hooks, message, callback, attached);
   }
 
   std::int64_t now_ns() const { return clock->now_ns(); }
@@ -56,8 +66,11 @@ class LoopState {
   std::unique_ptr<LoopQueue> queue;
   std::atomic<std::uint64_t> dispatches{0};
   const QueueKind kind;
+  const std::uint64_t number;  // counts the process's loopers from 1
 
  private:
+  PostResult post_announced(const MessageHooks& hooks, const Message& message, const void* callback, bool attached);
+
   std::mutex listeners_;  // close() against listen(), change(), forget()
   std::atomic<bool> closed_{false};
   ManualClock* manual_ = nullptr;

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string_view.h>
 
+#include "base/message_hooks.h"
 #include "c_api.h"
 #include "reference_cache.h"
 #include "run_loop.h"
@@ -75,6 +76,9 @@ void set_current_looper(nb::object looper) {
   dictionary[kCurrentLooper] = capsule;
 }
 
+const MessageHooks* install_hooks(const MessageHooks* hooks) { return installed_message_hooks.exchange(hooks); }
+constexpr MessageHookSwitch kHookSwitch{kMessageHooksVersion, install_hooks};
+
 nb::object share(nb::object thing) {
   if (!references::share(thing.ptr())) {
     PyErr_SetString(types().error, "only the thread that made it can share an object on this Python; call share() there");
@@ -104,6 +108,8 @@ NB_MODULE(_looper, m) {
   m.attr("Message") = as_object(types().message);
   m.attr("Posted") = as_object(types().posted);
   m.attr("Task") = as_object(types().task);
+  m.attr("_HOOKS") =
+      nb::steal(own(PyCapsule_New(const_cast<MessageHookSwitch*>(&kHookSwitch), kMessageHooksCapsule, nullptr)));
   m.attr("_C_API") = nb::steal(own(make_c_api()));
 
   m.def("current_looper", &current_looper, "The calling thread's looper, or None.");

@@ -109,7 +109,7 @@ bool run_loop(LooperObject* looper) {
     switch (next.kind) {
       case Next::Kind::kMessage:
         idle_handlers_ran = false;
-        if (!dispatch(looper, next.message)) return false;
+        if (!dispatch(looper, next)) return false;
         if (++in_a_row % kBreatheEvery == 0 && !breathe(looper)) return false;
         break;
       case Next::Kind::kWait:
@@ -130,7 +130,7 @@ Step step(LooperObject* looper, std::int64_t limit_ns) {
   if (!check_usable(state)) return Step::kRaised;
   const Next next = state.queue->next();
   switch (next.kind) {
-    case Next::Kind::kMessage: return dispatch(looper, next.message) ? Step::kDispatched : Step::kRaised;
+    case Next::Kind::kMessage: return dispatch(looper, next) ? Step::kDispatched : Step::kRaised;
     case Next::Kind::kQuit: state.close(); return Step::kQuit;
     case Next::Kind::kWait: break;
   }

@@ -1,16 +1,13 @@
 """The C header: an extension that posts from a thread which never has the GIL."""
 
-import importlib.util
-import os
-import subprocess
-import sysconfig
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.looper.extension import load_extension
 
 from unjank import Handler, HandlerThread
-from unjank.looper import LooperDriver, get_include
+from unjank.looper import LooperDriver
 
 POSTS = 5_000
 
@@ -18,33 +15,7 @@ POSTS = 5_000
 @pytest.fixture
 def producer(tmp_path: Path) -> ModuleType:
     """The extension, compiled and loaded; its counters begin at 0."""
-    library = tmp_path / f"producer{sysconfig.get_config_var('EXT_SUFFIX')}"
-    includes = [f"-I{folder}" for folder in (get_include(), sysconfig.get_path("include"))]
-    compiler = os.environ.get("CC", "cc")
-    source = Path(__file__).with_name("producer.c")
-    subprocess.run(
-        [
-            compiler,
-            "-shared",
-            "-fPIC",
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            *includes,
-            source,
-            "-o",
-            library,
-            "-pthread",
-        ],
-        check=True,
-    )
-    spec = importlib.util.spec_from_file_location("producer", library)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_extension("producer.c", tmp_path)
 
 
 def test_c_threads_post_without_the_gil(ui: HandlerThread, producer: ModuleType) -> None:
