@@ -11,13 +11,13 @@ namespace unjank::deliqueue {
 
 struct Orders {
   // stack.h: top
-  static constexpr auto kPush = std::memory_order_seq_cst;         // publishes the node; before the wake word is read
+  static constexpr auto kPush = std::memory_order_seq_cst;         // publishes; before the wake word is read
   static constexpr auto kSweep = std::memory_order_acquire;        // pairs with kPush
   static constexpr auto kTraverse = std::memory_order_acquire;     // pairs with kPush
   static constexpr auto kRecheckTop = std::memory_order_seq_cst;   // after the wake word was written
 
   // free_list.h: top
-  static constexpr auto kBury = std::memory_order_seq_cst;         // hands the tombstone over; before the wake word is read
+  static constexpr auto kBury = std::memory_order_seq_cst;         // hands over; before the wake word is read
   static constexpr auto kExhume = std::memory_order_acquire;       // pairs with kBury
   static constexpr auto kRecheckGraves = std::memory_order_seq_cst;
 

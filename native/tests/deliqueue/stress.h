@@ -1,4 +1,4 @@
-// Mixed operations over the whole API from several threads, against a sleeping looper, with every message accounted for.
+// Mixed operations over the whole API from several threads, against a sleeping looper; every message is accounted for.
 #pragma once
 
 #include <atomic>
