@@ -1,11 +1,8 @@
 // Recorded twin of _thread.lock.
 #include <Python.h>
-#include <structmember.h>
 
-#include <new>
-
-#include "arguments.h"
 #include "blocking.h"
+#include "lock_object.h"
 #include "lock_types.h"
 #include "method_table.h"
 #include "naming.h"
@@ -14,19 +11,13 @@ namespace unjank::record {
 
 namespace {
 
-struct LockObject {
-  PyObject_HEAD
-  PyObject* weak_references;
-  LockState state;
-};
-
-LockState& state_of(PyObject* self) { return reinterpret_cast<LockObject*>(self)->state; }
+LockState& state_of(PyObject* self) { return lock_state<LockState>(self); }
 
 PyObject* make(PyTypeObject* type) {
-  PyObject* self = type->tp_alloc(type, 0);
-  if (self == nullptr) return nullptr;
-  LockState* state = new (&state_of(self)) LockState;
-  if (Recorder::instance().recording()) state->name = creation_name(ThreadPlaces::current(), "Lock");
+  PyObject* self = allocate<LockState>(type);
+  if (self != nullptr && Recorder::instance().recording()) {
+    state_of(self).name = creation_name(ThreadPlaces::current(), "Lock");
+  }
   return self;
 }
 
@@ -38,15 +29,6 @@ PyObject* construct(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   return make(type);
 }
 
-void destroy(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  if (reinterpret_cast<LockObject*>(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
-  state_of(self).~LockState();
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-/// acquire() with its arguments, and acquire() without: `with` takes the short way.
 PyObject* acquire_as(PyObject* self, const AcquireArguments& arguments) {
   LockState& lock = state_of(self);
   ThreadPlaces& places = ThreadPlaces::current();
@@ -61,14 +43,6 @@ PyObject* acquire_as(PyObject* self, const AcquireArguments& arguments) {
   Py_UNREACHABLE();
 }
 
-PyObject* acquire(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keyword_names) {
-  AcquireArguments arguments;
-  if ((count > 0 || keyword_names != nullptr) && !parse_acquire(args, count, keyword_names, arguments)) {
-    return nullptr;
-  }
-  return acquire_as(self, arguments);
-}
-
 PyObject* release(PyObject* self, PyObject*) {
   LockState& lock = state_of(self);
   ThreadPlaces::current().last_released = lock.name;
@@ -76,8 +50,6 @@ PyObject* release(PyObject* self, PyObject*) {
   PyErr_SetString(PyExc_RuntimeError, "release unlocked lock");
   return nullptr;
 }
-
-PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) { return release(self, nullptr); }
 
 PyObject* locked(PyObject* self, PyObject*) { return PyBool_FromLong(state_of(self).word.locked()); }
 
@@ -95,31 +67,26 @@ constexpr const char* kAcquireDoc =
     "acquire(blocking=True, timeout=-1)\n--\n\nLock the lock. True if it was taken, False if the time ran out.";
 
 PyMethodDef methods[] = {
-    {"acquire", as_method(acquire), METH_FASTCALL | METH_KEYWORDS, kAcquireDoc},
-    {"acquire_lock", as_method(acquire), METH_FASTCALL | METH_KEYWORDS, "An obsolete synonym of acquire()."},
+    {"acquire", as_method(acquire<acquire_as>), METH_FASTCALL | METH_KEYWORDS, kAcquireDoc},
+    {"acquire_lock", as_method(acquire<acquire_as>), METH_FASTCALL | METH_KEYWORDS, "An obsolete synonym of acquire()."},
     {"release", release, METH_NOARGS, "Release the lock; RuntimeError if it is not locked."},
     {"release_lock", release, METH_NOARGS, "An obsolete synonym of release()."},
     {"locked", locked, METH_NOARGS, "Whether the lock is taken."},
     {"locked_lock", locked, METH_NOARGS, "An obsolete synonym of locked()."},
-    {"__enter__", as_method(acquire), METH_FASTCALL | METH_KEYWORDS, "Lock the lock."},
-    {"__exit__", as_method(leave), METH_FASTCALL, "Release the lock."},
+    {"__enter__", as_method(acquire<acquire_as>), METH_FASTCALL | METH_KEYWORDS, "Lock the lock."},
+    {"__exit__", as_method(leave<release>), METH_FASTCALL, "Release the lock."},
     {"_at_fork_reinit", reinit_after_fork, METH_NOARGS, "Unlocked again, in a forked child."},
     {nullptr, nullptr, 0, nullptr},
-};
-
-PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(LockObject, weak_references), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr},
 };
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"  // the C API keeps functions in void pointers
 PyType_Slot slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(construct)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy<LockState>)},
     {Py_tp_repr, reinterpret_cast<void*>(repr)},
     {Py_tp_methods, methods},
-    {Py_tp_members, members},
+    {Py_tp_members, lock_members<LockState>},
     {Py_tp_doc, const_cast<char*>("A lock that records who waits for it. Otherwise as threading.Lock.")},
     {0, nullptr},
 };
@@ -128,7 +95,7 @@ PyType_Slot slots[] = {
 // The name is the original's, so that repr() and error messages read the same.
 PyType_Spec spec = {
     .name = "_thread.lock",
-    .basicsize = sizeof(LockObject),
+    .basicsize = sizeof(LockObject<LockState>),
     .itemsize = 0,
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,  // no BASETYPE: the original has none either
     .slots = slots,

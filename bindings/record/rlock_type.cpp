@@ -1,11 +1,8 @@
 // Recorded twin of _thread.RLock.
 #include <Python.h>
-#include <structmember.h>
 
-#include <new>
-
-#include "arguments.h"
 #include "blocking.h"
+#include "lock_object.h"
 #include "lock_types.h"
 #include "method_table.h"
 #include "naming.h"
@@ -22,13 +19,7 @@ struct RLockState {
   std::atomic<unsigned long> owner_ident{0};
 };
 
-struct RLockObject {
-  PyObject_HEAD
-  PyObject* weak_references;
-  RLockState state;
-};
-
-RLockState& state_of(PyObject* self) { return reinterpret_cast<RLockObject*>(self)->state; }
+RLockState& state_of(PyObject* self) { return lock_state<RLockState>(self); }
 
 bool owned_by(const RLockState& state, const ThreadPlaces& places) {
   // Only this thread can make this true or false, so a plain look is enough.
@@ -42,19 +33,11 @@ void become_owner(RLockState& state, unsigned long count) {
 }
 
 PyObject* construct(PyTypeObject* type, PyObject*, PyObject*) {
-  PyObject* self = type->tp_alloc(type, 0);
-  if (self == nullptr) return nullptr;
-  RLockState* state = new (&state_of(self)) RLockState;
-  if (Recorder::instance().recording()) state->lock.name = creation_name(ThreadPlaces::current(), "RLock");
+  PyObject* self = allocate<RLockState>(type);
+  if (self != nullptr && Recorder::instance().recording()) {
+    state_of(self).lock.name = creation_name(ThreadPlaces::current(), "RLock");
+  }
   return self;
-}
-
-void destroy(PyObject* self) {
-  PyTypeObject* type = Py_TYPE(self);
-  if (reinterpret_cast<RLockObject*>(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
-  state_of(self).~RLockState();
-  type->tp_free(self);
-  Py_DECREF(type);
 }
 
 PyObject* acquire_again(RLockState& state) {
@@ -83,14 +66,6 @@ PyObject* acquire_as(PyObject* self, const AcquireArguments& arguments) {
   Py_RETURN_TRUE;
 }
 
-PyObject* acquire(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keyword_names) {
-  AcquireArguments arguments;
-  if ((count > 0 || keyword_names != nullptr) && !parse_acquire(args, count, keyword_names, arguments)) {
-    return nullptr;
-  }
-  return acquire_as(self, arguments);
-}
-
 PyObject* not_acquired() {
   PyErr_SetString(PyExc_RuntimeError, "cannot release un-acquired lock");
   return nullptr;
@@ -110,8 +85,6 @@ PyObject* release(PyObject* self, PyObject*) {
   if (--state.count == 0) give_up(state, places);
   Py_RETURN_NONE;
 }
-
-PyObject* leave(PyObject* self, PyObject* const*, Py_ssize_t) { return release(self, nullptr); }
 
 PyObject* is_owned(PyObject* self, PyObject*) {
   return PyBool_FromLong(owned_by(state_of(self), ThreadPlaces::current()));
@@ -169,13 +142,13 @@ constexpr const char* kAcquireDoc =
     "acquire(blocking=True, timeout=-1)\n--\n\nLock the lock, or count one level more if this thread has it.";
 
 PyMethodDef methods[] = {
-    {"acquire", as_method(acquire), METH_FASTCALL | METH_KEYWORDS, kAcquireDoc},
+    {"acquire", as_method(acquire<acquire_as>), METH_FASTCALL | METH_KEYWORDS, kAcquireDoc},
     {"release", release, METH_NOARGS, "Release one level; RuntimeError if this thread does not have the lock."},
 #if PY_VERSION_HEX >= 0x030E0000
     {"locked", locked, METH_NOARGS, "Whether any thread has the lock."},
 #endif
-    {"__enter__", as_method(acquire), METH_FASTCALL | METH_KEYWORDS, "Lock the lock."},
-    {"__exit__", as_method(leave), METH_FASTCALL, "Release the lock."},
+    {"__enter__", as_method(acquire<acquire_as>), METH_FASTCALL | METH_KEYWORDS, "Lock the lock."},
+    {"__exit__", as_method(leave<release>), METH_FASTCALL, "Release the lock."},
     {"_is_owned", is_owned, METH_NOARGS, "For internal use by `threading.Condition`."},
     {"_recursion_count", recursion_count, METH_NOARGS, "For internal use by reentrancy detection."},
     {"_acquire_restore", acquire_restore, METH_O, "For internal use by `threading.Condition`."},
@@ -184,19 +157,14 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyMemberDef members[] = {
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(RLockObject, weak_references), READONLY, nullptr},
-    {nullptr, 0, 0, 0, nullptr},
-};
-
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"  // the C API keeps functions in void pointers
 PyType_Slot slots[] = {
     {Py_tp_new, reinterpret_cast<void*>(construct)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+    {Py_tp_dealloc, reinterpret_cast<void*>(destroy<RLockState>)},
     {Py_tp_repr, reinterpret_cast<void*>(repr)},
     {Py_tp_methods, methods},
-    {Py_tp_members, members},
+    {Py_tp_members, lock_members<RLockState>},
     {Py_tp_doc, const_cast<char*>("A reentrant lock that records who waits for it. Otherwise as threading.RLock.")},
     {0, nullptr},
 };
@@ -204,7 +172,7 @@ PyType_Slot slots[] = {
 
 PyType_Spec spec = {
     .name = "_thread.RLock",
-    .basicsize = sizeof(RLockObject),
+    .basicsize = sizeof(LockObject<RLockState>),
     .itemsize = 0,
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
     .slots = slots,

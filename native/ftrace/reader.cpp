@@ -7,9 +7,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
+
+#include "base/signals_blocked.h"
 
 #include "ftrace/boot_time.h"
 
@@ -97,20 +98,6 @@ std::size_t sub_buffer_size(const std::string& instance, const PageLayout& layou
     std::from_chars(text->data(), text->data() + text->size(), kib);
   return std::max(layout.page_size(), kib * 1024);
 }
-
-// Signals are the program's: none may be delivered to this thread.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 }  // namespace
 

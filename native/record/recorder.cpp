@@ -1,11 +1,11 @@
 #include "record/recorder.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <utility>
 
+#include "base/signals_blocked.h"
 #include "record/boot_clock.h"
 
 namespace unjank::record {
@@ -15,22 +15,6 @@ namespace {
 constexpr std::int64_t kPassPeriodNs = 100'000'000;
 constexpr std::int64_t kFactsPeriodNs = 1'000'000'000;
 constexpr std::size_t kWriteAt = 256 * 1024;  // bytes; bounds the buffer whatever the rings hold
-
-/// Signals belong to the program: none is delivered to threads of ours.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 
