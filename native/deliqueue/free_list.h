@@ -12,7 +12,7 @@
 // seq_cst, the looper acquires: the remover has read the payload before the looper reuses the node. seq_cst
 // because the wake word is read next, as with a push. Breaks if weakened: the pool hands out a node whose payload
 // is still being read (remove_model_test "remove races unlink"); a removed barrier leaves the looper asleep
-// (queue_model_test "barrier removal races sleep").
+// (sleep_model_test "barrier removal races sleep").
 // `depth` - Encodes: tombstones at and below this node, a hint. Relaxed: a stale count moves one wake-up to the next
 // multiple.
 #pragma once

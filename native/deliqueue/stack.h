@@ -18,7 +18,8 @@
 // `top` - Encodes: newest node, the sentinel, or null. Written by: producers (push), looper (unlink of the top).
 // Publish: seq_cst CAS; the looper acquires. seq_cst because a producer then reads the wake word, and the looper
 // writes the wake word and then reads `top`: one of them sees the other. Breaks if weakened to release: lost
-// wake-up (queue_model_test "post races sleep"); to relaxed: the looper reads an unwritten message ("push races sweep").
+// wake-up (sleep_model_test "post races sleep"); to relaxed: the looper reads an unwritten message (queue_model_test
+// "push races sweep").
 // `next` - Encodes: the node pushed before this one. Written by: the pusher, then the looper. Relaxed, see above.
 #pragma once
 

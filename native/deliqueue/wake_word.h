@@ -10,7 +10,7 @@
 // value: the barrier's due time). Behind a barrier an ordinary post wakes the looper only if it sorts before the
 // barrier, an asynchronous one always. Written by: looper (fall_asleep, awake), and the producer whose exchange wins.
 // A reader may conclude from kAwake: the looper will sweep my push before it sleeps. Breaks if weakened, or without
-// the looper's second look at the top: lost wake-up (queue_model_test "post races sleep").
+// the looper's second look at the top: lost wake-up (sleep_model_test "post races sleep").
 #pragma once
 
 #include <cstdint>

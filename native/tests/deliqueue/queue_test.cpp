@@ -97,7 +97,8 @@ TEST_CASE_TEMPLATE("removal is bound to its target: handlers of one queue are is
 TEST_CASE_TEMPLATE("every match field narrows, by identity", Q, BOTH_QUEUES) {
   Fixture<Q> f;
   const Criteria exact{.target = f.handler,
-                       .fields = Criteria::kWhat | Criteria::kObj | Criteria::kCallback | Criteria::kReceiver | Criteria::kToken,
+                       .fields = Criteria::kWhat | Criteria::kObj | Criteria::kCallback | Criteria::kReceiver |
+                                 Criteria::kToken,
                        .what = 1, .obj = identity(2), .callback = identity(3), .receiver = identity(4),
                        .token = identity(5)};
   Message m = f.message(1, 10);
