@@ -65,9 +65,9 @@ std::int8_t nice_of(pid_t tid, std::int8_t known) {
 /// What is recorded of one wait. Nothing, where nothing is being recorded.
 class RecordedWait {
  public:
-  RecordedWait(LockState& lock, LockKind kind, ThreadPlaces& places) : places_(places) {
-    const std::uint64_t seen = lock.word.peek();
-    if (!Recorder::instance().recording() || !(seen & LockWord<>::kLocked)) return;
+  /// `seen` is the lock's word as it was found taken.
+  RecordedWait(LockState& lock, std::uint64_t seen, LockKind kind, ThreadPlaces& places) : places_(places) {
+    if (!Recorder::instance().recording()) return;
     owner_ = LockWord<>::unpack(seen);
     Event event;
     event.lock_kind = kind;
@@ -144,11 +144,30 @@ AcquireOutcome outcome_of(BlockEnd end) {
   return end == BlockEnd::kAcquired ? AcquireOutcome::kAcquired : AcquireOutcome::kTimedOut;
 }
 
+bool begin_wait_in(ThreadPlaces& places, const std::string& function, Event& event) {
+  event.kind = EventKind::kWaitBegin;
+  event.owner_site = named_function(function);
+  event.site = wait_place(places).caller;
+  event.stack = places.stack();
+  event.ts_ns = boot_ns();
+  return Recorder::instance().begin(places.log(), event);
+}
+
+/// The word of a lock that is taken; 0 once this thread has taken it itself, which it may have become free for.
+std::uint64_t taken_or_ours(LockState& lock, Holder me) {
+  for (;;) {
+    if (lock.word.try_acquire(me)) return 0;
+    if (const std::uint64_t seen = lock.word.peek(); seen != 0) return seen;
+  }
+}
+
 }  // namespace
 
 AcquireOutcome acquire_slowly(LockState& lock, LockKind kind, ThreadPlaces& places, Holder me,
                               std::int64_t deadline_ns) {
-  RecordedWait recorded(lock, kind, places);
+  const std::uint64_t seen = taken_or_ours(lock, me);
+  if (seen == 0) return AcquireOutcome::kAcquired;
+  RecordedWait recorded(lock, seen, kind, places);
   for (;;) {
     const BlockEnd end = block_without_gil(lock, me, deadline_ns, recorded);
     if (end != BlockEnd::kInterrupted) {
@@ -163,7 +182,9 @@ AcquireOutcome acquire_slowly(LockState& lock, LockKind kind, ThreadPlaces& plac
 }
 
 void acquire_for_sure(LockState& lock, LockKind kind, ThreadPlaces& places, Holder me) {
-  RecordedWait recorded(lock, kind, places);
+  const std::uint64_t seen = taken_or_ours(lock, me);
+  if (seen == 0) return;
+  RecordedWait recorded(lock, seen, kind, places);
   while (block_without_gil(lock, me, kForever, recorded) != BlockEnd::kAcquired) {
   }
   recorded.finish(WaitResult::kAcquired);
@@ -172,13 +193,15 @@ void acquire_for_sure(LockState& lock, LockKind kind, ThreadPlaces& places, Hold
 bool begin_wait(ThreadPlaces& places, const std::string& function, std::uint32_t object_name) {
   if (!Recorder::instance().recording()) return false;
   Event event;
-  event.kind = EventKind::kWaitBegin;
-  event.owner_site = named_function(function);
-  event.site = wait_place(places).caller;
   event.name = object_name;
-  event.stack = places.stack();
-  event.ts_ns = boot_ns();
-  return Recorder::instance().begin(places.log(), event);
+  return begin_wait_in(places, function, event);
+}
+
+bool begin_join(ThreadPlaces& places, pid_t joined) {
+  if (!Recorder::instance().recording()) return false;
+  Event event;
+  event.owner = Recorder::instance().threads().number_of(joined);
+  return begin_wait_in(places, "Thread.join", event);
 }
 
 void end_wait(ThreadPlaces& places, WaitResult result) {

@@ -3,6 +3,8 @@
 
 #include <Python.h>
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -31,6 +33,9 @@ void acquire_for_sure(LockState& lock, LockKind kind, ThreadPlaces& places, Hold
 
 /// A wait that is no lock's: begins it in the trace. True if `end_wait` is owed.
 bool begin_wait(ThreadPlaces& places, const std::string& function, std::uint32_t object_name);
+/// A wait for the end of the thread with this kernel id. Threads' names are the registry's: the dictionary would
+/// fill up with them.
+bool begin_join(ThreadPlaces& places, pid_t joined);
 void end_wait(ThreadPlaces& places, WaitResult result);
 
 }  // namespace unjank::record

@@ -65,8 +65,6 @@ void flush() {
   Recorder::instance().flush();
 }
 
-std::uint32_t add_name(const std::string& name) { return Recorder::instance().dictionary().names.add({name, name}); }
-
 bool begin_wait_here(const std::string& function, std::uint32_t object_name) {
   return begin_wait(ThreadPlaces::current(), function, object_name);
 }
@@ -146,9 +144,10 @@ NB_MODULE(_record, m) {
 
   m.def("creation_name", [](const char* what) { return creation_name(ThreadPlaces::current(), what); }, "what"_a,
         "The name, as a number, of the object that the calling code makes and assigns.");
-  m.def("add_name", &add_name, "name"_a, "A number for a name.");
   m.def("begin_wait", &begin_wait_here, "function"_a, "object_name"_a,
         "Begins a wait slice. True if end_wait is owed.");
+  m.def("begin_join", [](int native_id) { return begin_join(ThreadPlaces::current(), native_id); }, "native_id"_a,
+        "Begins the wait for the end of the thread with this kernel id. True if end_wait is owed.");
   m.def("end_wait", &end_wait_here, "result"_a, "Ends it: 'acquired', 'timeout' or 'interrupted'.");
 }
 

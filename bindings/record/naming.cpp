@@ -254,6 +254,7 @@ class NameIndex {
 
  private:
   NameIndex() {
+    Recorder::instance();  // its fork handlers come first: this mutex is taken before the dictionary's
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
                    [] { instance().mutex_.unlock(); });
   }

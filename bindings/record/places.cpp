@@ -66,6 +66,8 @@ class SiteIndex {
   };
 
   SiteIndex() {
+    // Fork handlers run last registered first: this mutex must be taken before the recorder's, as `add` does.
+    Recorder::instance();
     pthread_atfork([] { instance().mutex_.lock(); }, [] { instance().mutex_.unlock(); },
                    [] { instance().mutex_.unlock(); });
   }

@@ -26,7 +26,7 @@ struct alignas(64) Event {
   LockKind lock_kind = LockKind::kLock;
   WaitResult result = WaitResult::kAcquired;
   std::int8_t owner_nice = 0;   // end: where owner_wait_ns is known
-  std::uint32_t owner = 0;      // thread number
+  std::uint32_t owner = 0;      // thread number; of a join: the thread that is waited for
   std::uint32_t owner_site = 0; // where the owner took the lock; for a wait: the function that waits
   std::uint32_t site = 0;       // of the waiter
   std::uint32_t name = 0;       // of the lock, or of what is waited on

@@ -192,6 +192,8 @@ void EventEncoder::begin_wait(const Event& event) {
   if (event.name != 0) {
     say_text(Key::kObject, ids_.object_names.get(
                                event.name, [&] { return out_.text(dictionary_.names.at(event.name).base); }));
+  } else if (event.owner != 0) {
+    say_text(Key::kObject, threads_.identify(event.owner).name);
   }
   if (event.lock_id != 0) say(Key::kLockId, event.lock_id);
   say_text(Key::kSite,

@@ -109,6 +109,14 @@ std::optional<pid_t> ThreadRegistry::tid_of(std::uint32_t number) const {
   return live->second->tid.load(std::memory_order_relaxed);
 }
 
+std::uint32_t ThreadRegistry::number_of(pid_t tid) const {
+  const std::lock_guard guard(mutex_);
+  for (const auto& [number, log] : live_) {
+    if (log->tid.load(std::memory_order_relaxed) == tid && !log->exited.load(std::memory_order_relaxed)) return number;
+  }
+  return 0;
+}
+
 std::pair<std::string, bool> ThreadRegistry::take_name(ThreadLog& log) {
   const std::lock_guard guard(mutex_);
   return {log.name, std::exchange(log.renamed, false)};

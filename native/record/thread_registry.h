@@ -37,6 +37,8 @@ class ThreadRegistry {
 
   ThreadIdentity identify(std::uint32_t number) const;
   std::optional<pid_t> tid_of(std::uint32_t number) const;
+  /// The number of the living thread with this kernel id; 0 if it is not known.
+  std::uint32_t number_of(pid_t tid) const;
   /// Changes whenever `identify` may answer another name than before.
   std::uint64_t names_version() const { return names_version_.load(std::memory_order_acquire); }
   /// The name, and whether it changed since the last call.

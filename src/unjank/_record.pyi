@@ -94,11 +94,11 @@ def set_own_file(path: str) -> None:
 def creation_name(what: str) -> int:
     """The name, as a number, of the object that the calling code makes and assigns."""
 
-def add_name(name: str) -> int:
-    """A number for a name."""
-
 def begin_wait(function: str, object_name: int) -> bool:
     """Begins a wait slice. True if `end_wait` is owed."""
+
+def begin_join(native_id: int) -> bool:
+    """Begins the wait for the end of the thread with this kernel id. True if `end_wait` is owed."""
 
 def end_wait(result: str) -> None:
     """Ends it: "acquired", "timeout" or "interrupted"."""

@@ -127,6 +127,16 @@ TEST_CASE("a wait tells its kind, object, place and stack") {
                   {"stack", "Ledger.total (sums.py:30) < Ledger.post (bank.py:12)"}});
 }
 
+TEST_CASE("a join is a wait for the thread by its name") {
+  Desk desk;
+  Event event;
+  event.kind = EventKind::kWaitBegin;
+  event.owner = desk.owner->number;
+  event.owner_site = desk.wait;
+  desk.encoder.event(*desk.waiter, event);
+  CHECK(desk.trace().events.back().argument("object") == "teller");
+}
+
 TEST_CASE("what is unknown is called so") {
   Desk desk;
   Event event;

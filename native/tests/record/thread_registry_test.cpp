@@ -53,6 +53,8 @@ TEST_CASE("renaming by kernel id reaches the living thread, not one that had the
   registry.rename(static_cast<pid_t>(gettid()), "new");
   CHECK(registry.identify(now->number).name == "new");
   CHECK(registry.identify(gone->number).name == "MainThread");
+  CHECK(registry.number_of(static_cast<pid_t>(gettid())) == now->number);
+  CHECK(registry.number_of(-1) == 0);
   registry.rename(pid_t{-1}, "nobody");
 }
 

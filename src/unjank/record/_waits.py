@@ -45,7 +45,7 @@ _original_join = threading.Thread.join
 def join(self: threading.Thread, timeout: float | None = None) -> None:
     """`threading.Thread.join` whose wait is in the trace."""
     waits = self.ident is not None and self is not threading.current_thread() and self.is_alive()
-    if not waits or not _record.begin_wait("Thread.join", _record.add_name(self.name)):
+    if not waits or not _record.begin_join(self.native_id or 0):
         _original_join(self, timeout)
         return
     result = "interrupted"
