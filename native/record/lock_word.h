@@ -57,7 +57,10 @@ class LockWord {
     return {static_cast<std::uint32_t>(word >> 2) & kMaxThread, static_cast<std::uint32_t>(word >> 32)};
   }
 
-  bool try_acquire(Holder me) { return take_free(pack(me)); }
+  /// With the mark while others wait, so that each release wakes one, as with the semaphore under CPython's
+  /// locks. Otherwise all of them would sleep until the one that was woken last has had its turn, which on a
+  /// busy machine may take long.
+  bool try_acquire(Holder me) { return take_free(pack(me) | (waiting() > 0 ? kSleepers : 0)); }
 
   /// Takes the lock, sleeping until it is free or the deadline passes. A signal ends the wait early
   /// with kInterrupted, so that the caller can run Python's handlers.
