@@ -76,6 +76,21 @@ def test_a_module_runs_as_with_python_m(tmp_path: Path) -> None:
     assert (recorded.exit_code, recorded.stdout) == (0, "5 ['--flag', '-o'] pack\n"), recorded.stderr
 
 
+def test_the_interpreters_options_are_the_programs(tmp_path: Path) -> None:
+    """-O, -P and -X dev of the interpreter that runs unjank are the program's, and its sys.path is unspoiled."""
+    script = write_program(
+        tmp_path, "print(sys.flags.optimize, sys.flags.safe_path, sys.flags.dev_mode, sys.path)"
+    )
+    options = ["-O", "-P", "-X", "dev"]
+    plain = subprocess.run([sys.executable, *options, script], capture_output=True, text=True, check=True)
+    code = "from unjank.cli import main; main()"
+    recorded = subprocess.run(
+        [sys.executable, *options, "-c", code, "run", "--sched", "off", "-o", tmp_path / "o.pftrace", script],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert recorded.stdout == plain.stdout, recorded.stderr
+
+
 def test_a_folder_with_a_main_runs(tmp_path: Path) -> None:
     """`unjank run folder` runs folder/__main__.py, as Python does."""
     (tmp_path / "app").mkdir()

@@ -87,9 +87,10 @@ def _find_script(settings: dict[str, Any]) -> tuple[CodeType, ModuleType]:
     script: str = settings["program"]
     sys.argv = [script, *settings["arguments"]]
     if os.path.isdir(script) or _is_zip(script):  # noqa: PTH112  pathlib is heavy in the program
-        sys.path[0] = script
+        _search_first(script)
         return _load("__main__", script)
-    sys.path[0] = os.path.dirname(os.path.realpath(script))  # noqa: PTH120  as above
+    if not sys.flags.safe_path:
+        _search_first(os.path.dirname(os.path.realpath(script)))  # noqa: PTH120  as above
     try:
         with open(script, "rb") as file:  # noqa: PTH123  as above
             source = file.read()
@@ -99,6 +100,14 @@ def _find_script(settings: dict[str, Any]) -> tuple[CodeType, ModuleType]:
         ) from error
     module = _main_module(__file__=script, __cached__=None)
     return _compile(source, script), module
+
+
+def _search_first(folder: str) -> None:
+    """Puts the folder where Python puts the script's own; `python -m` has put the current one there."""
+    if sys.flags.safe_path:
+        sys.path.insert(0, folder)
+    else:
+        sys.path[0] = folder
 
 
 def _compile(source: bytes, path: str) -> CodeType:
@@ -120,7 +129,6 @@ def _is_zip(path: str) -> bool:
 
 def _find_module(settings: dict[str, Any]) -> tuple[CodeType, ModuleType]:
     sys.argv = ["-m", *settings["arguments"]]
-    sys.path[0] = os.getcwd()  # noqa: PTH109  pathlib is heavy in the program
     name: str = settings["program"]
     return _load(name, name)
 
