@@ -1,4 +1,4 @@
-# make demo · make test · make lint · make bench. Each sets itself up (venv, build, install) and is
+# make demo · make test · make lint · make bench · make stress · make soak. Each sets itself up (venv, build, install) and is
 # quick the second time.
 #
 #   PYTHON=python3.12 VENV=.venv-3.12 make test      another interpreter
@@ -11,7 +11,7 @@ FREE_THREADED ?= $(shell cmake/find_free_threaded)
 SOURCES := $(shell find native bindings cmake CMakeLists.txt pyproject.toml -type f -not -name '*.md') \
            $(shell find src -type d -not -name __pycache__)
 
-.PHONY: demo test test-gil test-free-threaded lint bench venv clean
+.PHONY: demo test test-gil test-free-threaded lint bench stress soak venv clean
 .DEFAULT_GOAL := test
 
 venv: $(VENV)/.installed
@@ -44,6 +44,20 @@ lint: $(VENV)/.lint
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+# Minutes of all operations at once under each sanitizer; soak is the same for hours without one.
+STRESS_OPERATIONS ?= 10000000
+SOAK_SECONDS ?= 7200
+
+stress: stress-thread stress-address
+
+stress-%: venv
+	PATH="$(abspath $(VENV))/bin:$$PATH" cmake/build_native build/native-$* $* queue_stress
+	build/native-$*/tests/deliqueue/queue_stress $(STRESS_OPERATIONS) deliqueue
+
+soak: venv
+	PATH="$(abspath $(VENV))/bin:$$PATH" cmake/build_native build/native '' queue_stress
+	build/native/tests/deliqueue/queue_stress 0 deliqueue $(SOAK_SECONDS)
 
 bench: venv
 	$(VENV)/bin/python -m benchmarks

@@ -77,7 +77,7 @@ def test_a_module_runs_as_with_python_m(tmp_path: Path) -> None:
 
 
 def test_the_interpreters_options_are_the_programs(tmp_path: Path) -> None:
-    """-O, -P and -X dev of the interpreter that runs unjank are the program's, and its sys.path is unspoiled."""
+    """-O, -P and -X dev of the interpreter are the program's, and its sys.path is as without us."""
     script = write_program(
         tmp_path, "print(sys.flags.optimize, sys.flags.safe_path, sys.flags.dev_mode, sys.path)"
     )
