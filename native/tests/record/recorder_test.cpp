@@ -191,7 +191,7 @@ TEST_CASE("threads that wait across many recordings leave each file whole and ne
     });
   });
   std::vector<std::string> paths;
-  for (int session = 0; session < 30; ++session) {
+  for (int session = 0; session < 15; ++session) {
     paths.push_back(folder.file(std::to_string(session)));
     const Recording recording(paths.back());
     recorder().flush();
@@ -210,7 +210,7 @@ TEST_CASE("threads that wait across many recordings leave each file whole and ne
 
 TEST_CASE("a full ring is seen in the file, as a count") {
   const TemporaryFolder folder;
-  constexpr int kWaits = 1'000'000;
+  constexpr int kWaits = 200'000;
   {
     const Recording recording(folder.file("t"));
     Attached thread("worker");
@@ -227,7 +227,7 @@ TEST_CASE("a full ring is seen in the file, as a count") {
 
 TEST_CASE("short-lived threads are all there, and forgotten once written") {
   const TemporaryFolder folder;
-  constexpr int kThreads = 2'000;
+  constexpr int kThreads = 500;
   {
     const Recording recording(folder.file("t"));
     for (int i = 0; i < kThreads; ++i) {
