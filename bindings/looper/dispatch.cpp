@@ -106,10 +106,9 @@ PyObject* call_sent(LooperObject* looper, const Message& message) {
 
 PyObject* call_carried(const Message& message) {
   PyObject* const carried = static_cast<PyObject*>(message.data);
-  PyObject* const callback = Py_XNewRef(as_message(carried)->callback);
-  if (callback == nullptr) return deliver(message, carried);
-  PyObject* const result = PyObject_CallNoArgs(callback);
-  Py_DECREF(callback);
+  const MessageParts parts = parts_of(as_message(carried));
+  PyObject* const result = parts.callback ? PyObject_CallNoArgs(parts.callback) : deliver(message, carried);
+  release_parts(parts);
   return result;
 }
 

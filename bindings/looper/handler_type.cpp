@@ -125,25 +125,26 @@ PyObject* send(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject
   return answer(push(*state, message, deadline_after(state->now_ns(), delay), 0, nullptr));
 }
 
-// The Message to send, with its callback checked.
+// The Message to send.
 MessageObject* parse_message(const char* method, PyObject* object) {
   if (!PyObject_TypeCheck(object, types().message)) {
     PyErr_Format(PyExc_TypeError, "%s() needs a Message, not %.100s; to send a code, call send(what, ...)", method,
                  Py_TYPE(object)->tp_name);
     return nullptr;
   }
-  MessageObject* const message = as_message(object);
-  if (message->callback == Py_None) Py_CLEAR(message->callback);
-  if (message->obj == Py_None) Py_CLEAR(message->obj);
-  if (message->token == Py_None) Py_CLEAR(message->token);
-  if (message->callback != nullptr && !check_callable(message->callback, method)) return nullptr;
-  return message;
+  return as_message(object);
 }
 
-PyObject* push_carried(PyObject* self, MessageObject* carried, LoopState& state, std::int64_t when,
-                       std::uint8_t flags) {
-  Message message = carried_message(as_handler(self), carried);
-  return answer(push(state, message, when, flags, carried->callback));
+PyObject* push_carried(PyObject* self, const char* method, MessageObject* carried, LoopState& state,
+                       std::int64_t when, std::uint8_t flags) {
+  const MessageParts parts = parts_of(carried);
+  PyObject* answered = nullptr;
+  if (parts.callback == nullptr || check_callable(parts.callback, method)) {
+    Message message = carried_message(as_handler(self), carried, parts);
+    answered = answer(push(state, message, when, flags, parts.callback));
+  }
+  release_parts(parts);
+  return answered;
 }
 
 PyObject* send_message(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -155,7 +156,7 @@ PyObject* send_message(PyObject* self, PyObject* const* args, Py_ssize_t count, 
   if (given[1] != nullptr && !parse_seconds(given[1], "delay", delay)) return nullptr;
   MessageObject* const message = parse_message("send_message", given[0]);
   if (message == nullptr) return nullptr;
-  return push_carried(self, message, *state, deadline_after(state->now_ns(), delay), 0);
+  return push_carried(self, "send_message", message, *state, deadline_after(state->now_ns(), delay), 0);
 }
 
 PyObject* send_message_at(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -168,7 +169,7 @@ PyObject* send_message_at(PyObject* self, PyObject* const* args, Py_ssize_t coun
   }
   MessageObject* const message = parse_message("send_message_at", given[0]);
   if (message == nullptr || !parse_seconds(given[1], "when", when)) return nullptr;
-  return push_carried(self, message, *state, when, 0);
+  return push_carried(self, "send_message_at", message, *state, when, 0);
 }
 
 PyObject* send_message_at_front(PyObject* self, PyObject* object) {
@@ -176,7 +177,7 @@ PyObject* send_message_at_front(PyObject* self, PyObject* object) {
   if (state == nullptr) return nullptr;
   MessageObject* const message = parse_message("send_message_at_front", object);
   if (message == nullptr) return nullptr;
-  return push_carried(self, message, *state, state->now_ns(), deliqueue::kAtFront);
+  return push_carried(self, "send_message_at_front", message, *state, state->now_ns(), deliqueue::kAtFront);
 }
 
 // ---- removing -----------------------------------------------------------------------------------------------------

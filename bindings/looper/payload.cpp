@@ -60,6 +60,8 @@ void tell_dropped(const Message& message) {
   PyErr_Restore(type, value, traceback);
 }
 
+PyObject* own_unless_none(PyObject* object) { return object == Py_None ? nullptr : Py_XNewRef(object); }
+
 void drop(const Message& message) noexcept {
   tell_dropped(message);
   release_payload(message);
@@ -88,13 +90,27 @@ Message sent_message(HandlerObject* handler, std::int64_t what, std::int64_t arg
   return message;
 }
 
-Message carried_message(HandlerObject* handler, MessageObject* carried) {
+MessageParts parts_of(MessageObject* message) {
+  MessageParts parts;
+  UNJANK_BEGIN_CRITICAL_SECTION(message);
+  parts = {own_unless_none(message->obj), own_unless_none(message->callback), own_unless_none(message->token)};
+  UNJANK_END_CRITICAL_SECTION();
+  return parts;
+}
+
+void release_parts(const MessageParts& parts) {
+  Py_XDECREF(parts.obj);
+  Py_XDECREF(parts.callback);
+  Py_XDECREF(parts.token);
+}
+
+Message carried_message(HandlerObject* handler, MessageObject* carried, const MessageParts& parts) {
   Message message{.what = carried->what, .release = drop_carried, .flags = handler->flags};
   if (carried->asynchronous) message.flags |= deliqueue::kAsynchronous;
-  if (carried->callback) own_callable(message, carried->callback);
+  if (parts.callback) own_callable(message, parts.callback);
   message.target = own_target(handler);
-  message.obj = new_reference(carried->obj);
-  message.token = new_reference(carried->token != nullptr ? carried->token : carried->obj);
+  message.obj = new_reference(parts.obj);
+  message.token = new_reference(parts.token != nullptr ? parts.token : parts.obj);
   message.data = const_cast<void*>(new_reference(reinterpret_cast<PyObject*>(carried)));
   return message;
 }

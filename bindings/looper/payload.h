@@ -32,7 +32,15 @@ enum class Payload { kPosted, kSent, kCarried, kNative };
 void fill_posted(Message& message, HandlerObject* handler, PyObject* callable, PyObject* token, PyObject* arguments);
 Message sent_message(HandlerObject* handler, std::int64_t what, std::int64_t arg1, std::int64_t arg2, PyObject* obj,
                      PyObject* token, PyObject* data);
-Message carried_message(HandlerObject* handler, MessageObject* message);
+// What a Message refers to, None left out: references of our own, since another thread may change the Message.
+struct MessageParts {
+  PyObject* obj;
+  PyObject* callback;
+  PyObject* token;
+};
+MessageParts parts_of(MessageObject* message);
+void release_parts(const MessageParts& parts);
+Message carried_message(HandlerObject* handler, MessageObject* message, const MessageParts& parts);
 
 Payload payload_of(const Message& message);
 

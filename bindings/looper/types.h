@@ -20,7 +20,7 @@ struct LooperObject {
   std::shared_ptr<LoopState> state;
   PyObject* spare_message;
   unsigned long thread;  // threading.get_ident() of the owner
-  bool running;          // looper thread
+  std::atomic<bool> running;  // written by the looper thread
   std::atomic<bool> has_idle_handlers;
   std::atomic<bool> has_listeners;
   std::atomic<std::int64_t> slow_delivery_ns;
@@ -98,6 +98,15 @@ LoopState* state_of(HandlerObject* handler);
 PyObject* make_posted(LooperObject* looper, const PostResult& result, std::int64_t when_ns, bool barrier);
 // A wake-up that could not be written, as LooperError. False if `wake_errno` is not 0.
 bool check_wake(int wake_errno);
+
+// One thread at a time in an object's fields, where there is no GIL to see to that.
+#if PY_VERSION_HEX >= 0x030D0000
+#define UNJANK_BEGIN_CRITICAL_SECTION(object) Py_BEGIN_CRITICAL_SECTION(object)
+#define UNJANK_END_CRITICAL_SECTION() Py_END_CRITICAL_SECTION()
+#else
+#define UNJANK_BEGIN_CRITICAL_SECTION(object) {
+#define UNJANK_END_CRITICAL_SECTION() }
+#endif
 
 // Functions of other shapes than PyCFunction, for a method table whose flags tell the shape.
 template <class Function>

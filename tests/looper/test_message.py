@@ -1,8 +1,10 @@
 """Messages: their fields, their identity, their reuse."""
 
+import threading
+
 import pytest
 
-from unjank import Handler, Message
+from unjank import Handler, HandlerThread, Message
 from unjank.looper import LooperDriver
 
 
@@ -112,3 +114,23 @@ def test_codes_take_64_bits(driver: LooperDriver, what: int) -> None:
     handler.send(what, what, what)
     driver.run_until_idle()
     assert (handler.kept[0].what, handler.kept[0].arg1, handler.kept[0].arg2) == (what,) * 3
+
+
+def test_changing_a_message_while_others_send_it_is_safe(ui: HandlerThread) -> None:
+    """Each send takes what the message refers to at that moment; nothing is freed under it."""
+    message, ended = Message(1, obj=[0]), threading.Event()
+    handler = Handler(ui.looper)
+
+    def change() -> None:
+        number = 0
+        while not ended.is_set():
+            number += 1
+            message.obj, message.token = [number], [number]
+            message.callback = [].clear if number % 2 else None
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    assert all(handler.send_message(message) for _ in range(5_000))
+    ended.set()
+    thread.join()
+    assert handler.run_with_scissors(lambda: None)
