@@ -367,7 +367,10 @@ def test_a_recording_needs_neither_root_nor_a_home(tmp_path: Path) -> None:
     as_nobody = ["setpriv", "--reuid=65534", "--clear-groups", "--"]
     if os.getuid() != 0:
         pytest.skip("needs root to become somebody else")
-    if subprocess.run([*as_nobody, sys.executable, "-c", ""], capture_output=True, check=False).returncode:
+    starts_itself = "import subprocess, sys; subprocess.run([sys.executable, '-c', ''], check=True)"
+    if subprocess.run(
+        [*as_nobody, sys.executable, "-c", starts_itself], capture_output=True, check=False
+    ).returncode:
         pytest.skip("the interpreter lies in a folder that nobody may not enter")
     script = write_program(tmp_path, "print(os.getuid())")
     for folder in (tmp_path, *tmp_path.parents[:2]):
