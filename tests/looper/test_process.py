@@ -8,11 +8,29 @@ import pytest
 
 TIMEOUT_S = 60
 
+# await_sleep(tid) returns once that thread sleeps in its poller: it is off the CPU and stays so while this
+# thread leaves it the GIL; one that is merely kept off the CPU is runnable, not sleeping.
+PRELUDE = """
+import time
+def cpu_ns(tid):
+    with open(f"/proc/self/task/{tid}/schedstat") as file:
+        return int(file.read().split()[0])
+def sleeps(tid):
+    with open(f"/proc/self/task/{tid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0] == "S"
+def await_sleep(tid):
+    while True:
+        before = cpu_ns(tid)
+        time.sleep(0.02)
+        if sleeps(tid) and cpu_ns(tid) == before:
+            return
+"""
+
 
 def run(program: str) -> "subprocess.CompletedProcess[str]":
     """Runs a program to its end."""
     return subprocess.run(
-        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(program)],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", PRELUDE + textwrap.dedent(program)],
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
@@ -100,7 +118,7 @@ def test_ctrl_c_leaves_run() -> None:
         def interrupt():
             while not looper._running or not looper.is_idle():
                 time.sleep(0.001)
-            time.sleep(0.05)
+            await_sleep(os.getpid())
             os.kill(os.getpid(), signal.SIGINT)
         threading.Thread(target=interrupt).start()
         try:
@@ -127,7 +145,7 @@ def test_a_signal_taken_by_another_thread_wakes_the_main_looper() -> None:
         def take():
             while not looper._running:
                 time.sleep(0.001)
-            time.sleep(0.05)
+            await_sleep(os.getpid())
             signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
         threading.Thread(target=take).start()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
@@ -241,9 +259,7 @@ def test_closed_descriptors_are_an_error_not_a_hang() -> None:
         thread.start()
         handler = Handler(thread.looper)
         handler.run_with_scissors(lambda: None)
-        import time
-        while thread.looper._dispatches % 2: time.sleep(0.001)
-        time.sleep(0.05)
+        await_sleep(thread.native_id)
         os.closerange(3, 100)
         try:
             for _ in range(3): handler.post(len, "")
@@ -266,11 +282,10 @@ def test_idle_costs_no_cpu() -> None:
             handler = Handler(thread.looper)
             handler.post_delayed(len, 3600, "")
             handler.run_with_scissors(lambda: None)
-            clock = time.pthread_getcpuclockid(thread.ident)
-            time.sleep(0.1)
-            before = time.clock_gettime_ns(clock)
+            await_sleep(thread.native_id)
+            before = cpu_ns(thread.native_id)
             time.sleep(0.5)
-            print(time.clock_gettime_ns(clock) - before)
+            print(cpu_ns(thread.native_id) - before)
         """,
         "0",
     )
