@@ -24,9 +24,8 @@ class HeapRun {
     for (Item& item : items_) heap_.push(later_than(0), &item);
   }
 
-  double hold() {
-    constexpr std::size_t kOperations = 100'000;
-    std::vector<std::int64_t> delays(kOperations);
+  double hold(std::size_t operations) {
+    std::vector<std::int64_t> delays(operations);
     for (std::int64_t& delay : delays) delay = static_cast<std::int64_t>(random_() % (2 * spread_));
     const std::int64_t start = clock_.now_ns();
     for (const std::int64_t delay : delays) {
@@ -34,7 +33,7 @@ class HeapRun {
       Item* const item = heap_.pop();
       heap_.push({when + delay, ++sequence_}, item);
     }
-    return since(start, kOperations);
+    return since(start, operations);
   }
 
   double drain() {
@@ -63,8 +62,8 @@ class HeapRun {
 template <class Before>
 HeapTimes measure(const HeapCase& what) {
   HeapRun<Before> run(what);
-  run.hold();  // warms up: caches, and the distribution settles
-  const double hold = run.hold();
+  run.hold(what.operations);  // warms up: caches, and the distribution settles
+  const double hold = run.hold(what.operations);
   return {hold, run.drain()};
 }
 

@@ -11,6 +11,7 @@ struct HeapCase {
   Comparator comparator = Comparator::kBranchless;
   std::size_t size = 10'000;
   bool few_due_times = false;  // most comparisons fall to the sequence number
+  std::size_t operations = 100'000;  // timed by hold_ns, after as many to warm up
 };
 
 struct HeapTimes {

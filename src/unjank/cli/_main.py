@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from unjank import UnjankError, __version__
+from unjank.cli.bench import bench
 from unjank.cli.doctor import doctor
 from unjank.cli.query import query
 from unjank.cli.report import report
@@ -40,6 +41,7 @@ def _root(
     """Find what your threads wait for, and stop the wait."""
 
 
+app.add_typer(bench)
 app.command()(doctor)
 app.command()(query)
 app.command()(report)

@@ -1,0 +1,25 @@
+// One comparison of the heap's, alone in a function each, so that a disassembler finds it by name in the built
+// module and a pipeline simulator such as llvm-mca can be given exactly these instructions.
+#pragma once
+
+#include <cstddef>
+
+#include "deliqueue/heap.h"
+
+namespace unjank::bench {
+
+// As in the queue's heap: a key and a pointer.
+struct KernelEntry {
+  deliqueue::Key key;
+  void* item;
+};
+
+}  // namespace unjank::bench
+
+// Exported under C names, which also a stripped module keeps.
+extern "C" {
+[[gnu::visibility("default")]] std::size_t unjank_lesser_branchless(const unjank::bench::KernelEntry* entries,
+                                                                    std::size_t i, std::size_t j);
+[[gnu::visibility("default")]] std::size_t unjank_lesser_branchy(const unjank::bench::KernelEntry* entries,
+                                                                 std::size_t i, std::size_t j);
+}

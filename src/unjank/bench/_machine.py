@@ -1,0 +1,77 @@
+"""Facts about the machine and the interpreter, stored with every result, and what makes results doubtful."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterator, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+_BUSY_SHARE = 0.25  # of the CPUs: more load than this before the start, and others take part in the result
+
+
+def machine_facts(packages: tuple[str, ...] = ("unjank",), root: Path = Path("/")) -> dict[str, Any]:
+    """CPU, memory, kernel, load, Python and the packages that matter.
+
+    Args:
+        packages: Distributions whose versions are noted; None for those not installed.
+        root: Prefix of `/proc` and `/sys`, for tests.
+    """
+    return {
+        "cpu": _cpu_model(root),
+        "cpus": len(os.sched_getaffinity(0)),
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "kernel": platform.release(),
+        "architecture": platform.machine(),
+        "load_1min": os.getloadavg()[0],
+        "governor": _text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "virtual": " hypervisor" in (_text(root / "proc/cpuinfo") or ""),
+        "python": platform.python_version(),
+        "gil": bool(getattr(sys, "_is_gil_enabled", lambda: True)()),
+        "packages": {name: _version(name) for name in packages},
+    }
+
+
+def machine_warnings(facts: Mapping[str, Any]) -> list[str]:
+    """What about the machine makes its figures doubtful, each with the way to mend it."""
+    return list(_doubts(facts))
+
+
+def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:
+    load, cpus = facts["load_1min"], facts["cpus"]
+    if load > _BUSY_SHARE * cpus:
+        yield (
+            f"load {load:.1f} on {cpus} CPUs before the start: others compete for them; "
+            "stop them, and trust ratios more than times"
+        )
+    if cpus == 1:
+        yield "one CPU: threads never run at once; allow more for figures about contention"
+    if facts["governor"] not in (None, "performance"):
+        yield (
+            f"frequency governor '{facts['governor']}': clocks change while measuring; "
+            "set 'performance' with cpupower"
+        )
+    if facts["virtual"]:
+        yield "virtual machine: the host may take the CPU away unseen; repeat on bare metal for times"
+
+
+def _cpu_model(root: Path) -> str:
+    for line in (_text(root / "proc/cpuinfo") or "").splitlines():
+        if line.lower().startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text().strip()
+    except OSError:
+        return None
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,8 @@
+"""`unjank bench queue`: the looper's queue against its predecessor and against what Python has.
+
+Layout: one part per file, each with `measure(report, scale, progress)`; `_run_all` calls them in turn.
+"""
+
+from unjank.bench.queue._run_all import PARTS, run_queue
+
+__all__ = ["PARTS", "run_queue"]

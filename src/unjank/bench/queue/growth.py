@@ -1,0 +1,43 @@
+"""How posting (flat) and dispatch (logarithmic) grow with the backlog, native."""
+
+from functools import partial
+from math import log
+
+from unjank import _bench
+from unjank.bench._report import Goal, Measure, Report
+from unjank.bench._run import Progress, Scale, interleaved
+from unjank.bench.queue._settings import PRODUCERS
+
+_BACKLOGS = (1_000, 10_000, 100_000, 1_000_000)
+_FLAT = 1.25  # a quarter on top for caches that no longer hold everything
+
+
+def measure(report: Report, scale: Scale, progress: Progress) -> None:
+    """Backlogs from 10^3 to 10^6: `post_growth`, `dispatch_growth`, each the time at most over at least."""
+    sizes = [scale.count(backlog) for backlog in _BACKLOGS]
+    logarithmic = log(sizes[-1]) / log(max(2, sizes[0]))
+    for name, side, bound in (("post", _post, _FLAT), ("dispatch", _dispatch, logarithmic)):
+        progress(f"native {name} with {_BACKLOGS[0]} to {_BACKLOGS[-1]} pending")
+        times = interleaved({str(size): side(size, scale) for size in sizes}, scale.repeats)
+        for size in sizes:
+            facts = {"queue": "deliqueue", "backlog": size}
+            report.add(f"native_{name}_growth", f"ns/{name}", times[str(size)], **facts)
+        least, most = times[str(sizes[0])], times[str(sizes[-1])]
+        goal = Goal(bound, at_least=False)
+        report.compare(f"{name}_growth", most, least, of="time", goal=goal)
+
+
+def _post(backlog: int, scale: Scale) -> Measure:
+    posts = scale.count(100_000)
+    return partial(
+        _bench.insert_ns,
+        "deliqueue",
+        producers=PRODUCERS,
+        backlog=backlog,
+        per_producer=posts,
+        pattern="random",
+    )
+
+
+def _dispatch(backlog: int, scale: Scale) -> Measure:
+    return partial(_bench.dispatch_ns, "deliqueue", backlog=backlog, messages=scale.count(50_000))

@@ -1,0 +1,116 @@
+"""What a benchmark collects, and its JSON."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unjank import UnjankError
+from unjank.bench import Goal, Report, Scale, document, machine_facts, machine_warnings, write_document
+
+MACHINE: dict[str, Any] = {
+    "cpu": "one",
+    "cpus": 4,
+    "load_1min": 0.0,
+    "governor": None,
+    "virtual": False,
+    "python": "3.13.0",
+    "gil": True,
+}
+
+
+def _report() -> Report:
+    report = Report()
+    report.add("post", "ns/post", [3.0, 1.0, 2.0], of="looper")
+    report.compare("fast", [30.0, 20.0], [2.0, 2.0], of="rate", goal=Goal(10))
+    report.compare("slow", [30.0, 20.0], [2.0, 2.0], of="time", goal=Goal(1.3, at_least=False))
+    report.leave_out("other", "not installed")
+    return report
+
+
+def test_document_has_the_contract() -> None:
+    """Schema, machine, results, ratios, and what is absent with its reason."""
+    content = document("queue", _report(), MACHINE, Scale(repeats=3))
+    assert content["schema"] == "unjank.bench/1"
+    assert content["benchmark"] == "queue"
+    assert content["machine"] == MACHINE
+    assert content["warnings"] == []
+    assert content["absent"] == [{"name": "other", "reason": "not installed"}]
+    assert content["results"] == [
+        {
+            "name": "post",
+            "unit": "ns/post",
+            "median": 2.0,
+            "low": 1.0,
+            "high": 3.0,
+            "of": "looper",
+            "values": [3.0, 1.0, 2.0],
+        }
+    ]
+
+
+def test_ratios_say_whether_their_goal_is_met() -> None:
+    """A lower bound and an upper bound, both against the median."""
+    ratios = document("queue", _report(), MACHINE, Scale())["ratios"]
+    fast = {"median": 12.5, "low": 10.0, "high": 15.0, "of": "rate", "goal": {"at_least": 10}, "met": True}
+    assert ratios["fast"] == fast
+    assert ratios["slow"] == fast | {"of": "time", "goal": {"at_most": 1.3}, "met": False}
+
+
+def test_a_quick_run_judges_nothing() -> None:
+    """Figures of a hundredth of the work meet no goal and miss none, and a warning says so."""
+    content = document("queue", _report(), MACHINE, Scale.quick())
+    assert content["ratios"]["fast"]["met"] is None
+    assert "divided by 100" in content["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("facts", "part"),
+    [
+        ({"load_1min": 3.0}, "load 3.0 on 4 CPUs"),
+        ({"cpus": 1}, "one CPU"),
+        ({"governor": "powersave"}, "'powersave'"),
+        ({"virtual": True}, "virtual machine"),
+    ],
+)
+def test_each_doubt_is_warned_of(facts: dict[str, Any], part: str) -> None:
+    """What disturbs figures is said, alone where it is alone."""
+    (warning,) = machine_warnings(MACHINE | facts)
+    assert part in warning
+
+
+def test_machine_facts_are_read_from_the_system(tmp_path: Path) -> None:
+    """CPU model, governor and hypervisor come from /proc and /sys, under any root."""
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cpuinfo").write_text("model name\t: Fast 9000\nflags\t\t: sse hypervisor\n")
+    governor = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    governor.parent.mkdir(parents=True)
+    governor.write_text("schedutil\n")
+    facts = machine_facts(("unjank", "no-such-package"), tmp_path)
+    assert (facts["cpu"], facts["governor"], facts["virtual"]) == ("Fast 9000", "schedutil", True)
+    assert facts["packages"]["unjank"]
+    assert facts["packages"]["no-such-package"] is None
+
+
+def test_a_bare_root_gives_no_facts_and_no_error(tmp_path: Path) -> None:
+    """Where /proc and /sys say nothing, the facts say so."""
+    facts = machine_facts((), tmp_path)
+    assert (facts["governor"], facts["virtual"]) == (None, False)
+
+
+def test_document_is_written_to_streams_and_files(tmp_path: Path) -> None:
+    """Both get the same JSON."""
+    content = document("queue", _report(), MACHINE, Scale())
+    stream = io.StringIO()
+    write_document(content, stream)
+    write_document(content, tmp_path / "figures.json")
+    assert stream.getvalue() == (tmp_path / "figures.json").read_text()
+    assert json.loads(stream.getvalue())["ratios"] == content["ratios"]
+
+
+def test_unwritable_file_is_one_line(tmp_path: Path) -> None:
+    """The error names the file, the cause and the option."""
+    with pytest.raises(UnjankError, match=r"cannot write .*: Is a directory; name another file with --json"):
+        write_document({}, tmp_path)
