@@ -122,7 +122,8 @@ Stocks& stocks() {
 }
 
 constexpr const char* kStockOfThread = "unjank.looper.references";
-thread_local std::shared_ptr<Stock> own;
+// The thread's own stock, which `stocks()` keeps; null before its first use and after the thread's end.
+constinit thread_local Stock* own = nullptr;
 
 void give_back_all(const std::array<Spare, 64>& spares) {
   for (const Spare& spare : spares) {
@@ -132,35 +133,35 @@ void give_back_all(const std::array<Spare, 64>& spares) {
 
 // In the thread's own dictionary, so that it ends while the thread may still use Python.
 void end_stock(PyObject*) {
-  const std::shared_ptr<Stock> ending = std::move(own);
-  own = nullptr;
+  Stock* const ending = std::exchange(own, nullptr);
   if (ending == nullptr) return;
+  const std::array<Spare, 64> left = ending->empty();
   {
+    // Another thread that is emptying it at this moment keeps it alive.
     const std::lock_guard lock(stocks().mutex);
-    std::erase(stocks().all, ending);
+    std::erase_if(stocks().all, [ending](const std::shared_ptr<Stock>& stock) { return stock.get() == ending; });
   }
-  give_back_all(ending->empty());
+  give_back_all(left);
 }
 
 // Null if the thread cannot have one, at its end for instance.
 Stock* make_stock() {
   PyObject* const dictionary = PyThreadState_GetDict();
-  PyObject* const capsule = dictionary == nullptr ? nullptr : PyCapsule_New(&own, kStockOfThread, end_stock);
+  PyObject* const capsule = dictionary == nullptr ? nullptr : PyCapsule_New(&stocks(), kStockOfThread, end_stock);
   if (capsule == nullptr) {
     PyErr_Clear();
     return nullptr;
   }
-  own = std::make_shared<Stock>();
   {
     const std::lock_guard lock(stocks().mutex);
-    stocks().all.push_back(own);
+    own = stocks().all.emplace_back(std::make_shared<Stock>()).get();
   }
   if (PyDict_SetItemString(dictionary, kStockOfThread, capsule) < 0) PyErr_Clear();
   Py_DECREF(capsule);
-  return own.get();
+  return own;
 }
 
-Stock* own_stock() { return own ? own.get() : make_stock(); }
+Stock* own_stock() { return own != nullptr ? own : make_stock(); }
 
 // A handler that other threads keep buying references to is worth not being counted by the interpreter either.
 void note_purchase(PyObject* object) {
@@ -177,15 +178,15 @@ void note_purchase(PyObject* object) {
 
 }  // namespace
 
+// Looking at an object costs nothing as long as nobody writes its counts; that is what stocks are for.
 void take(PyObject* object, bool& pooled) {
-  pooled = true;
-  Stock* const stock = own_stock();
-  if (stock != nullptr && stock->take(object)) return;
-  if (stock == nullptr || is_immortal(object) || is_own(object)) {
-    pooled = false;
+  Stock* const stock = is_immortal(object) || is_own(object) ? nullptr : own_stock();
+  pooled = stock != nullptr;
+  if (stock == nullptr) {
     Py_INCREF(object);
     return;
   }
+  if (stock->take(object)) return;
   buy(object, kBulk);
   const Spare surplus = stock->put(object, kBulk - 1);
   note_purchase(object);
@@ -203,7 +204,7 @@ void drop(PyObject* object, bool pooled) {
 }
 
 void empty_own_stock() {
-  if (own) give_back_all(own->empty());
+  if (own != nullptr) give_back_all(own->empty());
 }
 
 void empty_all_stocks() {
