@@ -1,9 +1,11 @@
 """Who keeps what alive: payloads, handlers, loopers, and the collector's view of them."""
 
 import gc
+import random
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -309,3 +311,37 @@ def test_payloads_shared_by_many_threads_go_when_all_have_run(queue: QueueName) 
         del threads, producer, payload
         handler.run_with_scissors(lambda: None)
         assert _is_gone(reference)
+
+
+def _churn(handlers: list[Handler], payloads: list[Payload], seed: int) -> None:
+    choose = random.Random(seed)
+    for _ in range(1_000):
+        handler, payload = choose.choice(handlers), choose.choice(payloads)
+        operation: Callable[[], object] = choose.choice(
+            [
+                lambda: handler.post(payload),  # noqa: B023  called at once
+                lambda: handler.post_delayed(payload.method, 0.001, token=payload),  # noqa: B023
+                lambda: handler.schedule(payload, 5).cancel(),  # noqa: B023
+                lambda: handler.remove_callbacks(payload),  # noqa: B023
+                lambda: handler.send(1, obj=payload),  # noqa: B023
+                lambda: handler.remove_all(payload),  # noqa: B023
+            ]
+        )
+        operation()
+
+
+def test_references_balance_under_churn(queue: QueueName) -> None:
+    """Threads come and go, remove, collect: in the end nothing is kept, and nothing was freed twice."""
+    payloads = [Payload() for _ in range(50)]
+    references = [weakref.ref(payload) for payload in payloads]
+    with HandlerThread("a", queue=queue) as a, HandlerThread("b", queue=queue) as b:
+        handlers = [Handler(a.looper), Handler(b.looper)]
+        for round_ in range(3):
+            with ThreadPoolExecutor(5) as pool:
+                churning = [pool.submit(_churn, handlers, payloads, 10 * round_ + n) for n in range(4)]
+                collecting = [pool.submit(gc.collect) for _ in range(10)]
+                assert [future.result() for future in churning] == [None] * 4
+                assert all(future.result() >= 0 for future in collecting)
+            del churning, collecting
+    del payloads, handlers
+    assert all(_is_gone(reference) for reference in references)
