@@ -1,6 +1,7 @@
 """How measurements are repeated."""
 
 import threading
+import time
 
 import pytest
 
@@ -23,14 +24,30 @@ def test_sides_take_turns_after_a_warm_up() -> None:
 def test_threads_run_at_once() -> None:
     """The bodies meet at a barrier, which one after the other could not."""
     meeting = threading.Barrier(3, timeout=60)
-    begin, end = time_threads([meeting.wait] * 3)
-    assert begin <= end
+    span = time_threads([meeting.wait] * 3)
+    assert span.wall_ns == span.end_ns - span.begin_ns > 0
+    assert span.cpu_ns > 0
+
+
+def test_a_rehearsal_is_undone_and_not_counted() -> None:
+    """With `between` the same threads run twice, with it in between, and the second time counts."""
+    log: list[tuple[str, int]] = []
+    span = time_threads(
+        [lambda: log.append(("body", threading.get_ident()))],
+        between=lambda: log.append(("between", time.perf_counter_ns())),
+    )
+    (first, thread), (middle, undone), (last, same_thread) = log
+    assert (first, middle, last) == ("body", "between", "body")
+    assert thread == same_thread
+    assert span.begin_ns >= undone
 
 
 def test_a_body_that_raises_is_heard() -> None:
     """A failed measurement is an error, not a short time."""
+    before = threading.active_count()
     with pytest.raises(ZeroDivisionError):
         time_threads([lambda: None, lambda: 1 // 0])
+    assert threading.active_count() == before
 
 
 def test_quick_divides_but_leaves_something() -> None:

@@ -25,6 +25,7 @@ QUEUE_RATIOS = {
     "end_to_end_vs_simple_queue",
     "end_to_end_vs_call_soon_threadsafe",
     "schedule_cancel_vs_call_later",
+    "schedule_cancel_memory_first_million",
     "schedule_cancel_memory_growth",
     "idle_cpu_share",
 }

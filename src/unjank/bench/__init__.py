@@ -8,7 +8,7 @@ from unjank.bench._document import SCHEMA, document, write_document
 from unjank.bench._machine import machine_facts, machine_warnings
 from unjank.bench._plot import plot, require_plotting
 from unjank.bench._report import Goal, Ratio, Report
-from unjank.bench._run import Progress, Scale, interleaved, time_threads
+from unjank.bench._run import Progress, Scale, Span, interleaved, time_threads
 from unjank.bench._statistics import Interval, median_interval, paired_ratio, quantile
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Ratio",
     "Report",
     "Scale",
+    "Span",
     "document",
     "interleaved",
     "machine_facts",

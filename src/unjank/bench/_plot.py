@@ -98,7 +98,7 @@ def _lines_over_size(results: Sequence[Mapping[str, Any]]) -> dict[str, list[tup
         if size is not None and result["unit"].startswith("ns/"):
             facts = [
                 str(result[key])
-                for key in ("queue", "of", "comparator", "producers", "pattern")
+                for key in ("queue", "of", "comparator", "producers", "pattern", "clock")
                 if key in result
             ]
             label = " ".join(

@@ -5,9 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from unjank.bench._report import Measure
-
+Measured = TypeVar("Measured")
 Progress = Callable[[str], None]
 
 
@@ -33,7 +33,7 @@ class Scale:
         return max(1, full // self.divisor)
 
 
-def interleaved(sides: Mapping[str, Measure], repeats: int) -> dict[str, list[float]]:
+def interleaved(sides: Mapping[str, Callable[[], Measured]], repeats: int) -> dict[str, list[Measured]]:
     """Measures all sides once per round, so that noise hits each alike.
 
     One round warms up and is not counted. Every other round goes backwards, so that no side always has the
@@ -42,7 +42,7 @@ def interleaved(sides: Mapping[str, Measure], repeats: int) -> dict[str, list[fl
     Returns:
         Of each side its values, one per round.
     """
-    values: dict[str, list[float]] = {name: [] for name in sides}
+    values: dict[str, list[Measured]] = {name: [] for name in sides}
     for measure in sides.values():
         measure()
     for turn in range(repeats):
@@ -52,33 +52,89 @@ def interleaved(sides: Mapping[str, Measure], repeats: int) -> dict[str, list[fl
     return values
 
 
-def time_threads(bodies: Sequence[Callable[[], object]]) -> tuple[int, int]:
+def time_threads(
+    bodies: Sequence[Callable[[], object]], *, between: Callable[[], object] | None = None
+) -> "Span":
     """Runs each body on a thread of its own, all at once.
 
+    Args:
+        bodies: What the threads run.
+        between: If given, the bodies run twice on the same threads and the second time counts: the first
+            fills what a thread that lives on has filled (stocks of nodes, caches); then this tidies up.
+
     Returns:
-        When the first began and the last ended, ns of `time.perf_counter_ns()`.
+        From the first that began to the last that ended.
 
     Raises:
-        BaseException: What a body raised.
+        BaseException: What a body or `between` raised.
     """
-    spans: list[tuple[int, int]] = []
-    raised: list[BaseException] = []
-    together = threading.Barrier(len(bodies))
+    crew = _Crew(bodies)
+    try:
+        if between is not None:
+            crew.run_once()
+            between()
+        return crew.run_once()
+    finally:
+        crew.dismiss()
 
-    def run(body: Callable[[], object]) -> None:
-        together.wait()
-        begin = time.perf_counter_ns()
-        try:
-            body()
-        except BaseException as error:
-            raised.append(error)
-        spans.append((begin, time.perf_counter_ns()))
 
-    threads = [threading.Thread(target=run, args=(body,)) for body in bodies]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if raised:
-        raise raised[0]
-    return min(begin for begin, _ in spans), max(end for _, end in spans)
+@dataclass(frozen=True)
+class Span:
+    """When threads worked, ns.
+
+    Attributes:
+        begin_ns: The first began, by `time.perf_counter_ns()`.
+        end_ns: The last ended.
+        cpu_ns: CPU time of all of them; time in which others had the CPU, or they waited, is not in it.
+    """
+
+    begin_ns: int
+    end_ns: int
+    cpu_ns: int
+
+    @property
+    def wall_ns(self) -> int:
+        """From begin to end."""
+        return self.end_ns - self.begin_ns
+
+
+class _Crew:
+    """Threads that run their bodies each time they are told to."""
+
+    def __init__(self, bodies: Sequence[Callable[[], object]]) -> None:
+        self._begin = threading.Barrier(len(bodies) + 1)
+        self._end = threading.Barrier(len(bodies) + 1)
+        self._spans: list[tuple[int, int, int]] = []
+        self._raised: list[BaseException] = []
+        self._over = False
+        self._threads = [threading.Thread(target=self._work, args=(body,)) for body in bodies]
+        for thread in self._threads:
+            thread.start()
+
+    def run_once(self) -> "Span":
+        self._spans.clear()
+        self._begin.wait()
+        self._end.wait()
+        if self._raised:
+            raise self._raised[0]
+        begins, ends, cpu = zip(*self._spans, strict=True)
+        return Span(min(begins), max(ends), sum(cpu))
+
+    def dismiss(self) -> None:
+        self._over = True
+        self._begin.wait()
+        for thread in self._threads:
+            thread.join()
+
+    def _work(self, body: Callable[[], object]) -> None:
+        while True:
+            self._begin.wait()
+            if self._over:
+                return
+            begin, cpu = time.perf_counter_ns(), time.thread_time_ns()
+            try:
+                body()
+            except BaseException as error:
+                self._raised.append(error)
+            self._spans.append((begin, time.perf_counter_ns(), time.thread_time_ns() - cpu))
+            self._end.wait()

@@ -20,6 +20,7 @@ bench = typer.Typer(
     no_args_is_help=True,
 )
 
+_TABLE_WIDTH = 110  # names of ratios are to be copied: they are not folded
 _PACKAGES = ("unjank", "culsans", "matplotlib")
 
 Json = Annotated[
@@ -107,13 +108,14 @@ def _print(content: dict[str, Any]) -> None:
     from rich.table import Table
 
     console = Console(highlight=False)
+    console.width = max(console.width, _TABLE_WIDTH)
     if sys.stderr.isatty():
         typer.echo("\r\x1b[K", nl=False, err=True)
     machine = content["machine"]
     threads = "with the GIL" if machine["gil"] else "free-threaded"
     console.print(f"{machine['cpu']}, {machine['cpus']} CPUs, Python {machine['python']} {threads}\n")
     table = Table(box=None, pad_edge=False)
-    table.add_column("ratio", overflow="fold")
+    table.add_column("ratio", no_wrap=True)
     for column in ("median", "low", "high"):
         table.add_column(column, justify="right")
     table.add_column("of")

@@ -1,14 +1,16 @@
 """Threads that consume, for the peers and for loopers."""
 
 import asyncio
+import contextlib
+import queue
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 
-from unjank import Looper
+from unjank import Handler, Looper
 
 
-@contextmanager
+@contextlib.contextmanager
 def running_loop() -> Iterator[asyncio.AbstractEventLoop]:
     """An asyncio event loop that runs on a thread of its own."""
     loop = asyncio.new_event_loop()
@@ -22,26 +24,36 @@ def running_loop() -> Iterator[asyncio.AbstractEventLoop]:
         loop.close()
 
 
-@contextmanager
-def parked_looper() -> Iterator[Looper]:
-    """A looper that takes posts and runs none, as a queue that nobody reads.
+class ParkedLooper:
+    """A looper that takes posts and runs none until it is told to, as a queue that nobody reads yet.
 
-    Its thread ends with the block, and drops what is pending.
+    A context manager; at its end the thread ends and drops what is pending.
     """
-    made: list[Looper] = []
-    there, over = threading.Event(), threading.Event()
 
-    def hold() -> None:
-        made.append(Looper.prepare())
-        there.set()
-        over.wait()
+    def __init__(self) -> None:
+        self._told: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Looper] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._hold)
 
-    thread = threading.Thread(target=hold)
-    thread.start()
-    there.wait()
-    try:
-        yield made[0]
-    finally:
-        made.clear()
-        over.set()
-        thread.join()
+    def __enter__(self) -> Looper:
+        self._thread.start()
+        return self._answers.get()
+
+    def __exit__(self, *raised: object) -> None:
+        self._told.put(False)
+        self._thread.join()
+
+    def drain(self) -> None:
+        """Runs all that is due; returns when it has run."""
+        self._told.put(True)
+        self._answers.get()
+
+    def _hold(self) -> None:
+        looper = Looper.prepare()
+        handler = Handler(looper)
+        self._answers.put(looper)
+        while self._told.get():
+            handler.post(sys.exit)
+            with contextlib.suppress(SystemExit):  # leaves the loop, which may be run again
+                looper.run()
+            self._answers.put(looper)

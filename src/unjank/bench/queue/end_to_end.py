@@ -44,9 +44,9 @@ def measure(report: Report, scale: Scale, progress: Progress) -> None:
 
 def _ns_per_message(opened: Opened, posts: int) -> float:
     with opened() as consumer:
-        begin, _ = time_threads([functools.partial(consumer.post_many, posts)] * PRODUCERS)
+        span = time_threads([functools.partial(consumer.post_many, posts)] * PRODUCERS)
         consumer.wait_until_done()
-        return (time.perf_counter_ns() - begin) / (posts * PRODUCERS)
+        return (time.perf_counter_ns() - span.begin_ns) / (posts * PRODUCERS)
 
 
 def _sides() -> dict[str, Opened]:

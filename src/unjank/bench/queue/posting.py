@@ -1,7 +1,8 @@
 """Posting from Python threads: `post_delayed` against ordered queues, `post` against plain ones.
 
-Each queue does what its users write: the looper takes a delay, with the others the poster reads the clock and
-adds it.
+Each queue does what its users write: the looper takes a delay, with the others the poster reads the clock
+and adds it. The threads have posted as much before the clock starts, and it was taken out again: what is
+measured is a program that runs on, not one that starts.
 """
 
 import functools
@@ -12,25 +13,46 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from unjank import Handler, HandlerThread
 from unjank.bench._report import Goal, Report
 from unjank.bench._run import Progress, Scale, interleaved, time_threads
-from unjank.bench.queue._consumers import parked_looper, running_loop
+from unjank.bench.queue._consumers import ParkedLooper, running_loop
 from unjank.bench.queue._culsans import culsans_queue
 from unjank.bench.queue._settings import PATTERNS, PRODUCERS, Pattern, delays, nothing
 
 PostAll = Callable[[Sequence[float]], object]
-Opened = Callable[[], AbstractContextManager[PostAll]]
+
+
+class _PerPost(NamedTuple):
+    """Nanoseconds: of wall time, and of the posting threads' CPU time."""
+
+    wall: float
+    cpu: float
+
+
+class _Queue(NamedTuple):
+    """A queue under test: posts with each of these delays, and takes out everything so posted."""
+
+    post_all: PostAll
+    drain: Callable[[], object]
+
+
+Opened = Callable[[Sequence[float]], AbstractContextManager[_Queue]]
 
 _POSTS = 10_000  # of each producer
 _BACKLOG = 10_000
-_GOALS = {"priority_queue": Goal(10), "lock_heapq": Goal(3), "simple_queue": Goal(0.5)}
+_OF = MappingProxyType({"wall": "rate", "cpu": "CPU time, theirs to ours"})
+_GOALS = MappingProxyType({"priority_queue": Goal(10), "lock_heapq": Goal(3), "simple_queue": Goal(0.5)})
 
 
 def measure(report: Report, scale: Scale, progress: Progress) -> None:
-    """`post_delayed_vs_…` with 4 producers, 10^4 pending and random times; `post_vs_…` with 4 producers."""
+    """`post_delayed_vs_…` with 4 producers, 10^4 pending and random times; `post_vs_…` with 4 producers.
+
+    Each also as `…_cpu`, by the CPU time of the posting threads, which others on the machine disturb less.
+    """
     for pattern in PATTERNS:
         for producers in (1, PRODUCERS):
             for backlog in (0, _BACKLOG):
@@ -57,28 +79,35 @@ def _compare_delayed(report: Report, scale: Scale, producers: int, backlog: int,
 
 
 def _compare_plain(report: Report, scale: Scale, producers: int) -> None:
-    loads = [[0.0] * scale.count(4 * _POSTS)] * producers
+    loads = [[0.0] * scale.count(_POSTS)] * producers
     sides = {name: functools.partial(_ns_per_post, opened, [], loads) for name, opened in _plain().items()}
     times = interleaved(sides, scale.repeats)
     _note(report, "post", times, {"producers": producers}, compared=producers == PRODUCERS)
 
 
 def _note(
-    report: Report, name: str, times: Mapping[str, list[float]], facts: Mapping[str, Any], *, compared: bool
+    report: Report,
+    name: str,
+    times: Mapping[str, list[_PerPost]],
+    facts: Mapping[str, Any],
+    *,
+    compared: bool,
 ) -> None:
-    for of, values in times.items():
-        report.add(name, "ns/post", values, of=of, **facts)
-    for peer in times if compared else ():
-        if peer != "looper":
-            goal = _GOALS.get(peer)
-            report.compare(f"{name}_vs_{peer}", times[peer], times["looper"], of="rate", goal=goal)
+    for clock in _PerPost._fields:
+        ns = {of: [getattr(value, clock) for value in values] for of, values in times.items()}
+        for of, values in ns.items():
+            report.add(name, "ns/post", values, of=of, clock=clock, **facts)
+        for peer in [side for side in ns if compared and side != "looper"]:
+            suffix, goal = ("", _GOALS.get(peer)) if clock == "wall" else ("_cpu", None)
+            report.compare(f"{name}_vs_{peer}{suffix}", ns[peer], ns["looper"], of=_OF[clock], goal=goal)
 
 
-def _ns_per_post(opened: Opened, pending: Sequence[float], loads: Sequence[Sequence[float]]) -> float:
-    with opened() as post_all:
-        post_all(pending)
-        begin, end = time_threads([functools.partial(post_all, load) for load in loads])
-    return (end - begin) / sum(map(len, loads))
+def _ns_per_post(opened: Opened, pending: Sequence[float], loads: Sequence[Sequence[float]]) -> _PerPost:
+    with opened(pending) as (post_all, drain):
+        bodies = [functools.partial(post_all, load) for load in loads]
+        span = time_threads(bodies, between=drain)
+    posts = sum(map(len, loads))
+    return _PerPost(span.wall_ns / posts, span.cpu_ns / posts)
 
 
 def _ordered() -> dict[str, Opened]:
@@ -105,34 +134,46 @@ def _plain() -> dict[str, Opened]:
 
 
 @contextmanager
-def _looper() -> Iterator[PostAll]:
+def _looper(pending: Sequence[float]) -> Iterator[_Queue]:
     """A looper that runs and sleeps: what is posted to it is swept into its heap from time to time."""
     with HandlerThread("bench") as thread:
-        handler = Handler(thread.looper).share()
+        backlog, handler = Handler(thread.looper), Handler(thread.looper).share()
         post_delayed = handler.post_delayed
+        for delay in pending:
+            backlog.post_delayed(nothing, delay)
+        backlog.run_with_scissors(nothing)
 
         def post_all(due_in: Sequence[float]) -> None:
             for delay in due_in:
                 post_delayed(nothing, delay)
 
-        handler.run_with_scissors(nothing)
-        yield post_all
+        def drain() -> None:
+            handler.remove_all(None)
+            backlog.run_with_scissors(nothing)
+
+        yield _Queue(post_all, drain)
         thread.quit()
 
 
 @contextmanager
-def _ordered_queue(make: Callable[[], Any]) -> Iterator[PostAll]:
-    put, number, now = make().put, itertools.count(), time.monotonic
+def _ordered_queue(make: Callable[[], Any], pending: Sequence[float]) -> Iterator[_Queue]:
+    made = make()
+    put, number, now = made.put, itertools.count(), time.monotonic
 
     def post_all(due_in: Sequence[float]) -> None:
         for delay in due_in:
             put((now() + delay, next(number), nothing))
 
-    yield post_all
+    def drain() -> None:
+        _empty(made)
+        post_all(pending)
+
+    post_all(pending)
+    yield _Queue(post_all, drain)
 
 
 @contextmanager
-def _lock_heapq() -> Iterator[PostAll]:
+def _lock_heapq(pending: Sequence[float]) -> Iterator[_Queue]:
     lock, number, now, push = threading.Lock(), itertools.count(), time.monotonic, heapq.heappush
     heap: list[tuple[float, int, Callable[[], object]]] = []
 
@@ -142,35 +183,47 @@ def _lock_heapq() -> Iterator[PostAll]:
             with lock:
                 push(heap, (due, next(number), nothing))
 
-    yield post_all
+    def drain() -> None:
+        heap.clear()
+        post_all(pending)
+
+    post_all(pending)
+    yield _Queue(post_all, drain)
 
 
 @contextmanager
-def _parked_looper() -> Iterator[PostAll]:
+def _parked_looper(_: Sequence[float]) -> Iterator[_Queue]:
     """Nobody reads the peers' queues while they are timed, so nobody reads this one."""
-    with parked_looper() as looper:
+    parked = ParkedLooper()
+    with parked as looper:
         post = Handler(looper).share().post
 
         def post_all(due_in: Sequence[float]) -> None:
             for _ in due_in:
                 post(nothing)
 
-        yield post_all
+        yield _Queue(post_all, parked.drain)
 
 
 @contextmanager
-def _plain_queue(make: Callable[[], Any]) -> Iterator[PostAll]:
-    put = make().put
+def _plain_queue(make: Callable[[], Any], _: Sequence[float]) -> Iterator[_Queue]:
+    made = make()
+    put = made.put
 
     def post_all(due_in: Sequence[float]) -> None:
         for _ in due_in:
             put(nothing)
 
-    yield post_all
+    yield _Queue(post_all, functools.partial(_empty, made))
+
+
+def _empty(made: Any) -> None:  # noqa: ANN401  queues of three libraries without a common type
+    while not made.empty():
+        made.get()
 
 
 @contextmanager
-def _call_soon_threadsafe() -> Iterator[PostAll]:
+def _call_soon_threadsafe(_: Sequence[float]) -> Iterator[_Queue]:
     with running_loop() as loop:
         call = loop.call_soon_threadsafe
 
@@ -178,4 +231,9 @@ def _call_soon_threadsafe() -> Iterator[PostAll]:
             for _ in due_in:
                 call(nothing)
 
-        yield post_all
+        def drain() -> None:
+            done = threading.Event()
+            call(done.set)
+            done.wait()
+
+        yield _Queue(post_all, drain)
