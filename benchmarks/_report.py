@@ -4,9 +4,11 @@ import statistics
 from collections.abc import Sequence
 from typing import Any, TypedDict
 
+from unjank.bench import paired_ratio
+
 
 class Ratio(TypedDict):
-    """A ratio over several repetitions."""
+    """A ratio over several repetitions: the median, and the interval that `unjank.bench` gives it."""
 
     median: float
     low: float
@@ -25,8 +27,8 @@ class Report(TypedDict):
 
 def ratio(numerators: Sequence[float], denominators: Sequence[float]) -> Ratio:
     """The ratio of figures measured in turn, so that both saw the same noise."""
-    values = [top / bottom for top, bottom in zip(numerators, denominators, strict=True)]
-    return {"median": statistics.median(values), "low": min(values), "high": max(values)}
+    found = paired_ratio(numerators, denominators)
+    return {"median": found.median, "low": found.low, "high": found.high}
 
 
 def result(name: str, unit: str, values: Sequence[float], **facts: object) -> dict[str, Any]:
