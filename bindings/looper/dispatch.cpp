@@ -240,13 +240,14 @@ bool dispatch_quietly(LooperObject* looper, const Message& message) {
 // A message as a recorder is shown it, with its objects kept alive.
 class Shown {
  public:
-  Shown(const LoopState& state, const Next& next) {
+  Shown(LoopState& state, const Next& next) {
     const Message& message = next.message;
     const bool native = payload_of(message) == Payload::kNative;
     callback_ = native ? nullptr : callback_of(message);
     handler_ = native ? nullptr : Py_NewRef(object(message.target));
     const bool callable = callback_ != nullptr && callback_ != Py_None;
-    view_ = {.looper = state.number, .flow = flow_of(next.handle), .due_ns = message.when_ns,
+    view_ = {.queue = state.count_backlog(), .flow = flow_of(next.handle), .due_ns = message.when_ns,
+             .real_time = state.virtual_clock() == nullptr,
              .what = native || callable ? 0 : message.what, .handler = handler_,
              .callback = native ? message.callback : callable ? callback_ : nullptr, .attached = true};
     PyErr_Clear();  // a bound method that could not be made: then there is no name to show
@@ -285,7 +286,7 @@ bool dispatch(LooperObject* looper, const Next& next) {
   if (hooks == nullptr) [[likely]] return dispatch_quietly(looper, message);
   // What it calls lives until the release, and the release belongs to the run: it may take long too.
   const Shown shown(*looper->state, next);
-  hooks->dispatching(shown.view(), looper->state->queue->backlog());
+  hooks->dispatching(shown.view());
   const bool go_on = dispatch_quietly(looper, message);
   tell_ended(*hooks, shown.view());
   return go_on;

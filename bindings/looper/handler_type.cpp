@@ -184,7 +184,7 @@ PyObject* send_message_at_front(PyObject* self, PyObject* object) {
 
 PyObject* remove(LoopState& state, const Criteria& criteria) {
   if (state.inherited()) return PyLong_FromLong(0);
-  const RemoveResult result = state.queue->remove(criteria);
+  const RemoveResult result = state.announced(state.queue->remove(criteria));
   return check_wake(result.wake_errno) ? PyLong_FromSize_t(result.count) : nullptr;
 }
 

@@ -1,7 +1,9 @@
 #include "loop_state.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "deliqueue/queue.h"
@@ -54,7 +56,8 @@ std::unique_ptr<LoopQueue> make_queue(QueueKind kind, poll::Waker& waker, const 
 }
 
 LoopState::LoopState(QueueKind kind, bool virtual_clock)
-    : kind(kind), number(loopers.fetch_add(1, std::memory_order_relaxed) + 1), generation_(fork_count.load()) {
+    : kind(kind), number(loopers.fetch_add(1, std::memory_order_relaxed) + 1), generation_(fork_count.load()),
+      tid_(static_cast<std::int32_t>(gettid())) {
   if (virtual_clock) {
     auto manual = std::make_unique<ManualClock>();
     manual_ = manual.get();
@@ -68,14 +71,34 @@ LoopState::LoopState(QueueKind kind, bool virtual_clock)
 PostResult LoopState::post_announced(const MessageHooks& hooks, const Message& message, const void* callback,
                                      bool attached) {
   const std::uint64_t began = hooks.now();
+  const std::int64_t pending = pending_.fetch_add(1, std::memory_order_relaxed) + 1;
   const PostResult result = queue->post(message);
-  if (!result) return result;
+  if (!result) {
+    pending_.fetch_sub(1, std::memory_order_relaxed);
+    return result;
+  }
   const bool native = message.target == this;
-  hooks.posted({.looper = number, .flow = flow_of(result.handle), .due_ns = message.when_ns,
+  hooks.posted({.queue = queue_view(pending), .flow = flow_of(result.handle), .due_ns = message.when_ns,
+                .real_time = manual_ == nullptr,
                 .what = callback == nullptr ? message.what : 0, .handler = native ? nullptr : message.target,
                 .callback = callback, .attached = attached},
                began);
   return result;
+}
+
+QueueView LoopState::queue_view(std::int64_t pending) const {
+  return {.looper = number, .tid = tid_, .pending = static_cast<std::uint32_t>(std::max<std::int64_t>(pending, 0))};
+}
+
+QueueView LoopState::count_backlog() {
+  const auto pending = static_cast<std::int64_t>(queue->backlog());
+  pending_.store(pending, std::memory_order_relaxed);
+  return queue_view(pending);
+}
+
+void LoopState::announce_removed(const MessageHooks& hooks, std::size_t count) {
+  const auto removed = static_cast<std::int64_t>(count);
+  hooks.removed(queue_view(pending_.fetch_sub(removed, std::memory_order_relaxed) - removed));
 }
 
 void LoopState::close() {
@@ -83,6 +106,7 @@ void LoopState::close() {
   if (closed_.exchange(true, std::memory_order_relaxed)) return;
   queue->close();
   poller.close();
+  if (const auto left = pending_.load(std::memory_order_relaxed); left > 0) announced({static_cast<std::size_t>(left)});
 }
 
 int LoopState::listen(int fd, std::uint32_t readiness, std::uint64_t id) {

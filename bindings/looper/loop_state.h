@@ -53,6 +53,15 @@ class LoopState {
     return post_announced(*hooks, message, callback, attached);
   }
 
+  // Of messages, for a recorder to be told.
+  RemoveResult announced(const RemoveResult& removed) {
+    const MessageHooks* const hooks = message_hooks();
+    if (hooks != nullptr && removed.count != 0) [[unlikely]] announce_removed(*hooks, removed.count);
+    return removed;
+  }
+  // The looper's thread: what a recorder is shown of the queue at a dispatch.
+  QueueView count_backlog();
+
   std::int64_t now_ns() const { return clock->now_ns(); }
   ManualClock* virtual_clock() { return manual_; }
 
@@ -70,11 +79,18 @@ class LoopState {
 
  private:
   PostResult post_announced(const MessageHooks& hooks, const Message& message, const void* callback, bool attached);
+  void announce_removed(const MessageHooks& hooks, std::size_t count);
+  QueueView queue_view(std::int64_t pending) const;
 
   std::mutex listeners_;  // close() against listen(), change(), forget()
   std::atomic<bool> closed_{false};
   ManualClock* manual_ = nullptr;
   const std::uint64_t generation_;
+  const std::int32_t tid_;
+  // `pending_` — Encodes: messages in the queue, for a recorder; kept only while there is one. Written by: posters
+  // (before the push: the dispatch's store cannot come in between), removers, the looper. A number to show: relaxed.
+  // The looper's count at each dispatch puts right what was missed.
+  std::atomic<std::int64_t> pending_{0};
 };
 
 }  // namespace unjank::looper

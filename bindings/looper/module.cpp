@@ -79,6 +79,14 @@ void set_current_looper(nb::object looper) {
 const MessageHooks* install_hooks(const MessageHooks* hooks) { return installed_message_hooks.exchange(hooks); }
 constexpr MessageHookSwitch kHookSwitch{kMessageHooksVersion, install_hooks};
 
+// A recorder that was there first has left its table where every extension can look.
+void install_waiting_hooks() {
+  PyObject* const shared = PyInterpreterState_GetDict(PyInterpreterState_Get());
+  PyObject* const capsule = shared == nullptr ? nullptr : PyDict_GetItemString(shared, kMessageHooksKey);
+  if (capsule == nullptr || !PyCapsule_IsValid(capsule, kMessageHooksKey)) return;
+  install_hooks(static_cast<const MessageHooks*>(PyCapsule_GetPointer(capsule, kMessageHooksKey)));
+}
+
 nb::object share(nb::object thing) {
   if (!references::share(thing.ptr())) {
     PyErr_SetString(types().error, "only the thread that made it can share an object on this Python; call share() there");
@@ -110,6 +118,7 @@ NB_MODULE(_looper, m) {
   m.attr("Task") = as_object(types().task);
   m.attr("_HOOKS") =
       nb::steal(own(PyCapsule_New(const_cast<MessageHookSwitch*>(&kHookSwitch), kMessageHooksCapsule, nullptr)));
+  install_waiting_hooks();
   m.attr("_C_API") = nb::steal(own(make_c_api()));
 
   m.def("current_looper", &current_looper, "The calling thread's looper, or None.");

@@ -17,7 +17,7 @@ PostedObject* posted(PyObject* self) { return as_posted(self); }
 RemoveResult take_back(PostedObject* self) {
   LoopState* const state = self->looper->state.get();
   if (state->inherited()) return {};
-  return self->barrier ? state->queue->remove_barrier(self->handle) : state->queue->cancel(self->handle);
+  return self->barrier ? state->queue->remove_barrier(self->handle) : state->announced(state->queue->cancel(self->handle));
 }
 
 PyObject* cancel(PyObject* self, PyObject*) {

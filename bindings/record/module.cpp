@@ -13,6 +13,7 @@
 
 #include "blocking.h"
 #include "lock_types.h"
+#include "messages.h"
 #include "naming.h"
 #include "places.h"
 #include "record/recorder.h"
@@ -126,6 +127,10 @@ NB_MODULE(_record, m) {
   m.def("flush", &flush, "Returns once all that was recorded before is in the file.");
   m.def("stop", &stop, "how"_a, "Ends the recording: (bytes in the file, errno of the first failed write or 0).");
   m.def("recording", [] { return Recorder::instance().recording(); }, "Whether this process is being recorded.");
+
+  m.def("listen_to_loopers", [] { if (!listen_to_loopers()) throw nb::python_error(); },
+        "Has loopers tell of their messages, also if unjank._looper is imported later.");
+  m.def("leave_loopers", &leave_loopers, "Has them tell no more.");
 
   m.def("name_thread", [](const std::string& name) {
           Recorder::instance().threads().rename(ThreadPlaces::current().log(), name);

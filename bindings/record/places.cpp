@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace unjank::record {
 
@@ -53,6 +54,18 @@ class SiteIndex {
     auto [entry, fresh] = named_.try_emplace(name, 0);
     if (fresh) entry->second = Recorder::instance().dictionary().sites.add({name, "", "", 0});
     return entry->second;
+  }
+
+  std::uint32_t named_by_key(const void* key, PyObject* alive, const std::string& name) {
+    const std::uint32_t site = named(name);
+    if (site == 0) return 0;
+    bool fresh;
+    {
+      const std::lock_guard guard(mutex_);
+      fresh = keys_.insert(key).second;
+    }
+    if (fresh) Py_INCREF(alive);  // for ever: threads remember the address
+    return site;
   }
 
   std::mutex& mutex() { return mutex_; }
@@ -106,6 +119,7 @@ class SiteIndex {
   std::map<std::string, FileRole, std::less<>> roles_;
   std::unordered_map<Key, Place, Hash> sites_;
   std::unordered_map<std::string, std::uint32_t> named_;
+  std::unordered_set<const void*> keys_;
 };
 
 /// Ends the log with the thread.
@@ -147,6 +161,10 @@ Place ThreadPlaces::place_of(const UnjankFrame& frame) {
   const Place place = SiteIndex::instance().find_or_add(frame.code, frame.offset);
   if (place.site != 0) known = {frame.code, frame.offset, place};
   return place;
+}
+
+std::uint32_t ThreadPlaces::named_once(const void* key, PyObject* alive, const std::string& name) {
+  return SiteIndex::instance().named_by_key(key, alive, name);
 }
 
 std::uint32_t ThreadPlaces::acquire_site() {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "frame.h"
@@ -29,6 +30,9 @@ struct Place {
   bool is_wrapper() const { return role == FileRole::kWrapper || role == FileRole::kOwn; }
 };
 
+/// In place of an instruction: a function as such, with its first line.
+inline constexpr int kWholeFunction = -1;
+
 /// The recorder's state of one Python thread. Reached through a thread-local pointer.
 class ThreadPlaces {
  public:
@@ -44,6 +48,18 @@ class ThreadPlaces {
   /// Sites of the calling thread's frames, innermost first, as one dictionary entry.
   std::uint32_t stack();
 
+  /// The site for what has a name and no Python code. `key` is an address that means the same for as long as `alive`
+  /// lives: that is for ever, if the key is new here.
+  template <class Name>
+  std::uint32_t named(const void* key, PyObject* alive, Name&& name) {
+    KnownName& known = known_names_[(reinterpret_cast<std::uintptr_t>(key) >> 4) % kKnown];
+    if (known.key != key) known = {key, named_once(key, alive, name())};
+    return known.site;
+  }
+
+  /// For each dispatch that this thread is in, the outermost first: whether its end is owed to the recording.
+  std::vector<bool> dispatches;
+
   /// The name of the lock this thread released last: a Condition releases its lock right before it waits.
   std::uint32_t last_released = 0;
 
@@ -57,10 +73,17 @@ class ThreadPlaces {
     int offset = -1;
     Place place;
   };
+  struct KnownName {
+    const void* key = nullptr;
+    std::uint32_t site = 0;
+  };
   static constexpr std::size_t kKnown = 256;
+
+  static std::uint32_t named_once(const void* key, PyObject* alive, const std::string& name);
 
   std::shared_ptr<ThreadLog> log_;
   std::array<Known, kKnown> known_{};
+  std::array<KnownName, kKnown> known_names_{};
 };
 
 /// Tells which files are threading.py and the like, by their code objects' file name.

@@ -40,12 +40,13 @@ std::string stack_of(const Dictionary& dictionary, std::uint32_t stack) {
 enum class EventEncoder::Key : std::uint8_t {
   kLock, kLockId, kLockType, kOwnerTid, kWaiters, kOwnerPath, kWaiterPath, kStack, kObject, kSite, kResult, kGilNs,
   kOwnerRunNs, kOwnerWaitNs, kOwnerNice, kExit, kEvents, kDropped, kName, kNice, kCpus, kCount, kBytes,
+  kCallback, kHandler, kWhat, kDelayNs, kDueInNs, kLooper, kLooperTid,
 };
 
 const std::vector<std::string_view> EventEncoder::kKeyNames{
     "lock", "lock_id", "lock_type", "owner_tid", "waiters", "owner_path", "waiter_path", "stack", "object", "site",
     "result", "gil_ns", "owner_run_ns", "owner_wait_ns", "owner_nice", "exit", "events", "dropped", "name", "nice",
-    "cpus", "count", "bytes",
+    "cpus", "count", "bytes", "callback", "handler", "what", "delay_ns", "due_in_ns", "looper", "looper_tid",
 };
 
 EventEncoder::EventEncoder(const Dictionary& dictionary, const ThreadRegistry& threads, pid_t pid)
@@ -66,6 +67,7 @@ void EventEncoder::start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_
   draft_.track = track;
   draft_.category = category;
   draft_.name = 0;
+  draft_.flow = 0;
   draft_.arguments.clear();
 }
 
@@ -147,25 +149,34 @@ void EventEncoder::thread_facts(const ThreadLog& log, std::string_view name, std
 
 void EventEncoder::event(ThreadLog& log, const Event& event) {
   ++events_;
-  const std::uint64_t track = thread_track(log.number);
   switch (event.kind) {
+    case EventKind::kContentionBegin: return begin_slice(log, event, Category::kLock);
+    case EventKind::kWaitBegin: return begin_slice(log, event, Category::kWait);
+    case EventKind::kDispatchBegin: return begin_slice(log, event, Category::kMq);
     case EventKind::kEnd:
-      if (log.open_slices == 0) return;  // its begin belongs to an earlier recording
-      --log.open_slices;
-      start(TrackEvent::kSliceEnd, event.ts_ns, track, Category::kLock);
-      end(event);
-      break;
-    case EventKind::kContentionBegin:
-      ++log.open_slices;
-      start(TrackEvent::kSliceBegin, event.ts_ns, track, Category::kLock);
-      begin_contention(event);
-      break;
-    case EventKind::kWaitBegin:
-      ++log.open_slices;
-      start(TrackEvent::kSliceBegin, event.ts_ns, track, Category::kWait);
-      begin_wait(event);
-      break;
+    case EventKind::kDispatchEnd: return end_slice(log, event);
+    case EventKind::kPost: return post(event, thread_track(log.number));
+    case EventKind::kQueueLength: return queue_length(event);
   }
+}
+
+void EventEncoder::begin_slice(ThreadLog& log, const Event& event, Category category) {
+  ++log.open_slices;
+  start(TrackEvent::kSliceBegin, event.ts_ns, thread_track(log.number), category);
+  switch (event.kind) {
+    case EventKind::kContentionBegin: begin_contention(event); break;
+    case EventKind::kWaitBegin: begin_wait(event); break;
+    default: describe_dispatch(event);
+  }
+  out_.write(draft_);
+  if (category == Category::kMq) queue_length(event);
+}
+
+void EventEncoder::end_slice(ThreadLog& log, const Event& event) {
+  if (log.open_slices == 0) return;  // its begin belongs to an earlier recording
+  --log.open_slices;
+  start(TrackEvent::kSliceEnd, event.ts_ns, thread_track(log.number), Category::kLock);
+  if (event.kind == EventKind::kEnd) end(event);
   out_.write(draft_);
 }
 
@@ -207,6 +218,65 @@ void EventEncoder::end(const Event& event) {
   say_if_known(Key::kOwnerRunNs, event.owner_run_ns);
   say_if_known(Key::kOwnerWaitNs, event.owner_wait_ns);
   if (event.owner_wait_ns != kAbsent) say(Key::kOwnerNice, static_cast<std::uint64_t>(std::int64_t{event.owner_nice}));
+}
+
+void EventEncoder::post(const Event& event, std::uint64_t track) {
+  start(TrackEvent::kInstant, event.ts_ns, track, Category::kMq);
+  draft_.name = ids_.post_names.get(
+      event.target, [&] { return out_.event_name("post " + dictionary_.sites.at(event.target).function); });
+  describe_message(event);
+  say_text(Key::kSite,
+           ids_.places.get(event.site, [&] { return out_.text(place(dictionary_.sites.at(event.site))); }));
+  say_if_known(Key::kDueInNs, event.delay_ns);
+  say(Key::kLooperTid, event.looper_tid);
+  out_.write(draft_);
+  queue_length(event);
+}
+
+void EventEncoder::describe_dispatch(const Event& event) {
+  draft_.name = ids_.dispatch_names.get(
+      event.target, [&] { return out_.event_name("dispatch " + dictionary_.sites.at(event.target).function); });
+  describe_message(event);
+  say_if_known(Key::kDelayNs, event.delay_ns);
+}
+
+void EventEncoder::describe_message(const Event& event) {
+  draft_.flow = flow_in_trace(event.flow);
+  say_text(Key::kCallback, ids_.callbacks.get(event.target, [&] {
+    const Site& site = dictionary_.sites.at(event.target);
+    return out_.text(site.line == 0 ? site.function : short_place(site));
+  }));
+  if (event.handler != 0) {
+    say_text(Key::kHandler,
+             ids_.handlers.get(event.handler, [&] { return out_.text(dictionary_.sites.at(event.handler).function); }));
+  }
+  say_if_known(Key::kWhat, event.what);
+  say(Key::kLooper, event.looper);
+}
+
+/// A forked process has its parent's addresses, of which flows are made; 0 would be none.
+std::uint64_t EventEncoder::flow_in_trace(std::uint64_t flow) const {
+  const std::uint64_t mixed = flow ^ static_cast<std::uint64_t>(pid_) << 44;
+  return mixed != 0 ? mixed : 1;
+}
+
+std::uint64_t EventEncoder::queue_track(std::uint32_t looper) const {
+  return process_track() | std::uint64_t{looper} << 1;  // even, as the process's, whose looper is 0
+}
+
+void EventEncoder::queue_length(const Event& event) {
+  const std::uint64_t track = queue_track(event.looper);
+  if (queues_described_.insert(event.looper).second) describe_queue(event, track);
+  start(TrackEvent::kCounter, event.ts_ns, track, Category::kMq);
+  draft_.counter = event.pending;
+  out_.write(draft_);
+}
+
+/// Below the looper's thread, if that is known. The number tells one thread's loopers apart.
+void EventEncoder::describe_queue(const Event& event, std::uint64_t track) {
+  const auto thread = threads_.latest_number_of(static_cast<pid_t>(event.looper_tid));
+  out_.describe_counter(event.ts_ns, track, thread != 0 ? thread_track(thread) : process_track(),
+                        "messages pending (looper " + std::to_string(event.looper) + ')');
 }
 
 void EventEncoder::dropped(const ThreadLog& log, std::uint64_t count, std::int64_t ts_ns) {

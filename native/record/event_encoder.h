@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,13 @@ class EventEncoder {
   void begin_contention(const Event& event);
   void begin_wait(const Event& event);
   void end(const Event& event);
+  void begin_slice(ThreadLog& log, const Event& event, Category category);
+  void end_slice(ThreadLog& log, const Event& event);
+  void post(const Event& event, std::uint64_t track);
+  void describe_dispatch(const Event& event);
+  void describe_message(const Event& event);
+  void queue_length(const Event& event);
+  void describe_queue(const Event& event, std::uint64_t track);
   void start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_t track, Category category);
   void start(TrackEvent::Type type, std::int64_t ts_ns, std::uint64_t track, Category category,
              std::string_view name);
@@ -66,8 +74,10 @@ class EventEncoder {
   void say_facts(const Facts& facts);
   std::uint64_t thread_track(std::uint32_t number) const;
   std::uint64_t process_track() const;
+  std::uint64_t queue_track(std::uint32_t looper) const;
 
   const Contention& contention(const Event& event);
+  std::uint64_t flow_in_trace(std::uint64_t flow) const;
   std::uint64_t wait_name(std::uint32_t function);
   std::uint64_t result_text(WaitResult result);
   std::uint64_t stack_text(std::uint32_t stack);
@@ -78,6 +88,7 @@ class EventEncoder {
   TrackEventWriter out_;
   TrackEvent draft_;  // reused, so that its vector keeps its memory
   InternedIds ids_;
+  std::unordered_set<std::uint32_t> queues_described_;  // loopers
   bool writer_described_ = false;
   std::uint64_t events_ = 0;
   std::uint64_t dropped_ = 0;

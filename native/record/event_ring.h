@@ -69,6 +69,15 @@ class EventRing {
     return put(event);
   }
 
+  /// Producer. An event that stands for itself; 0 if it was dropped.
+  std::size_t push(const Event& event) {
+    if (free_cells() < open_ + 1) {
+      drop();
+      return 0;
+    }
+    return put(event);
+  }
+
   /// Consumer. Calls `sink(event)` for each event that is there now; returns how many.
   template <class Sink>
   std::size_t drain(Sink&& sink) {

@@ -75,6 +75,10 @@ struct InternedIds {
   IdsByNumber places;
   IdsByNumber stacks;
   IdsByNumber wait_names;  // by the site of the function that waits
+  IdsByNumber post_names;      // by the site of what is called
+  IdsByNumber dispatch_names;  // likewise
+  IdsByNumber callbacks;       // likewise, with file and line
+  IdsByNumber handlers;
   IdsByNumber results;
   IdsByNumber lock_types;
   ContentionIds contentions;

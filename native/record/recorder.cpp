@@ -64,6 +64,12 @@ bool Recorder::begin(ThreadLog& log, const Event& event) {
 
 void Recorder::end(ThreadLog& log, const Event& event) { wake_writer_at(log.own_ring().push_end(event)); }
 
+void Recorder::instant(ThreadLog& log, const Event& event) {
+  if (!recording()) return;
+  if (!writer_runs_.load(std::memory_order_acquire)) ensure_writer();
+  wake_writer_at(log.own_ring().push(event));
+}
+
 void Recorder::wake_writer_at(std::size_t fill) {
   if (fill == Ring::capacity() / 2) work_.notify();
 }
@@ -118,7 +124,9 @@ void Recorder::write_pass(Recording& recording) {
   const std::int64_t begin_ns = boot_ns();
   recording.bytes_in_pass = 0;
   std::uint64_t events = 0;
-  for (const auto& log : threads_.live()) events += write_thread(recording, *log);
+  const auto logs = threads_.live();
+  for (const auto& log : logs) introduce(recording, *log);  // all first: events name each other's threads
+  for (const auto& log : logs) events += write_thread(recording, *log);
   if (begin_ns - recording.facts_read_ns >= kFactsPeriodNs) refresh_facts(recording);
   if (events == 0 && recording.encoder.size() == 0) return;
   recording.bytes_in_pass += recording.encoder.size();
@@ -129,7 +137,6 @@ void Recorder::write_pass(Recording& recording) {
 
 std::uint64_t Recorder::write_thread(Recording& recording, ThreadLog& log) {
   const bool exited = log.exited.load(std::memory_order_acquire);
-  introduce(recording, log);
   std::uint64_t events = 0;
   if (Ring* ring = log.ring.load(std::memory_order_acquire)) {
     events = ring->drain([&](const Event& event) {

@@ -41,6 +41,8 @@ class Recorder {
   /// True if the begin belongs to a recording; then, and only then, the caller owes an `end`.
   bool begin(ThreadLog& log, const Event& event);
   void end(ThreadLog& log, const Event& event);
+  /// An event without an end.
+  void instant(ThreadLog& log, const Event& event);
 
   /// Starts the writer. One recording at a time: false if there is one already.
   bool start(PacketFile file, SessionFacts session, bool samples_owner);

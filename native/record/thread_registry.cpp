@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -115,6 +116,15 @@ std::uint32_t ThreadRegistry::number_of(pid_t tid) const {
     if (log->tid.load(std::memory_order_relaxed) == tid && !log->exited.load(std::memory_order_relaxed)) return number;
   }
   return 0;
+}
+
+std::uint32_t ThreadRegistry::latest_number_of(pid_t tid) const {
+  const std::lock_guard guard(mutex_);
+  std::uint32_t latest = 0;
+  for (const auto& [number, log] : live_) {
+    if (log->tid.load(std::memory_order_relaxed) == tid) latest = std::max(latest, number);
+  }
+  return latest;
 }
 
 std::pair<std::string, bool> ThreadRegistry::take_name(ThreadLog& log) {

@@ -39,6 +39,8 @@ class ThreadRegistry {
   std::optional<pid_t> tid_of(std::uint32_t number) const;
   /// The number of the living thread with this kernel id; 0 if it is not known.
   std::uint32_t number_of(pid_t tid) const;
+  /// Also of one that has ended, as long as not all of its events are written.
+  std::uint32_t latest_number_of(pid_t tid) const;
   /// Changes whenever `identify` may answer another name than before.
   std::uint64_t names_version() const { return names_version_.load(std::memory_order_acquire); }
   /// The name, and whether it changed since the last call.

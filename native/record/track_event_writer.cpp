@@ -28,7 +28,12 @@ constexpr std::uint32_t kTreeCommandLine = 3;
 constexpr std::uint32_t kUuid = 1;
 constexpr std::uint32_t kProcess = 3;
 constexpr std::uint32_t kThread = 4;
+constexpr std::uint32_t kTrackName = 2;
 constexpr std::uint32_t kParentUuid = 5;
+constexpr std::uint32_t kCounter = 8;
+// CounterDescriptor
+constexpr std::uint32_t kUnit = 3;
+constexpr std::uint64_t kUnitCount = 2;
 // ProcessDescriptor, ThreadDescriptor
 constexpr std::uint32_t kPid = 1;
 constexpr std::uint32_t kCommandLine = 2;
@@ -48,12 +53,15 @@ constexpr std::uint32_t kDebugAnnotations = 4;
 constexpr std::uint32_t kType = 9;
 constexpr std::uint32_t kNameId = 10;
 constexpr std::uint32_t kTrackUuid = 11;
+constexpr std::uint32_t kCounterValue = 30;
+constexpr std::uint32_t kFlowIds = 47;
+constexpr std::uint32_t kTerminatingFlowIds = 48;
 // DebugAnnotation
 constexpr std::uint32_t kAnnotationNameId = 1;
 constexpr std::uint32_t kAnnotationInt = 4;
 constexpr std::uint32_t kAnnotationStringId = 17;
 
-constexpr std::string_view kCategoryNames[] = {"lock", "wait", "unjank"};
+constexpr std::string_view kCategoryNames[] = {"lock", "wait", "unjank", "mq"};
 
 void write_interned_entry(ProtoWriter& out, std::uint32_t field, std::uint64_t id, std::string_view text) {
   const auto entry = out.message(field);
@@ -157,6 +165,19 @@ void TrackEventWriter::describe_thread(std::int64_t ts_ns, std::uint64_t track, 
   out_.text(kThreadName, name);
 }
 
+void TrackEventWriter::describe_counter(std::int64_t ts_ns, std::uint64_t track, std::uint64_t parent,
+                                        std::string_view name) {
+  const auto packet = out_.message(kPacket);
+  out_.varint(kTimestamp, static_cast<std::uint64_t>(ts_ns));
+  write_sequence(false);
+  const auto descriptor = out_.message(kTrackDescriptor);
+  out_.varint(kUuid, track);
+  out_.text(kTrackName, name);
+  out_.varint(kParentUuid, parent);
+  const auto counter = out_.message(kCounter);
+  out_.varint(kUnit, kUnitCount);
+}
+
 void TrackEventWriter::write_interned() {
   if (!categories_new_ && !names_.has_new() && !keys_.has_new() && !texts_.has_new()) return;
   const auto data = out_.message(kInternedData);
@@ -178,11 +199,19 @@ void TrackEventWriter::write(const TrackEvent& event) {
   const auto track_event = out_.message(kTrackEvent);
   out_.varint(kType, event.type);
   out_.varint(kTrackUuid, event.track);
-  if (event.type != TrackEvent::kSliceEnd) {
-    out_.varint(kCategoryIds, static_cast<std::uint64_t>(event.category));
-    out_.varint(kNameId, event.name);
-  }
+  if (event.type != TrackEvent::kSliceEnd) write_description(event);
   for (const TrackEvent::Argument& argument : event.arguments) write_argument(out_, argument);
+}
+
+void TrackEventWriter::write_description(const TrackEvent& event) {
+  out_.varint(kCategoryIds, static_cast<std::uint64_t>(event.category));
+  if (event.type == TrackEvent::kCounter) {
+    out_.integer(kCounterValue, event.counter);
+    return;
+  }
+  out_.varint(kNameId, event.name);
+  if (event.flow == 0) return;
+  out_.fixed64(event.type == TrackEvent::kSliceBegin ? kTerminatingFlowIds : kFlowIds, event.flow);
 }
 
 }  // namespace unjank::record

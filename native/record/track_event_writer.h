@@ -14,11 +14,11 @@
 
 namespace unjank::record {
 
-enum class Category : std::uint8_t { kLock = 1, kWait, kUnjank };
+enum class Category : std::uint8_t { kLock = 1, kWait, kUnjank, kMq };
 
 /// What one packet says; filled by the caller, then written by `TrackEventWriter::write`.
 struct TrackEvent {
-  enum Type : std::uint8_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3 };
+  enum Type : std::uint8_t { kSliceBegin = 1, kSliceEnd = 2, kInstant = 3, kCounter = 4 };
 
   struct Argument {
     std::uint64_t key;     // interned
@@ -30,7 +30,9 @@ struct TrackEvent {
   std::int64_t ts_ns = 0;
   std::uint64_t track = 0;
   Category category = Category::kUnjank;
-  std::uint64_t name = 0;  // interned
+  std::uint64_t name = 0;  // interned; counters have none, their track has
+  std::uint64_t flow = 0;  // 0: none; a slice ends it, all others go on with it
+  std::int64_t counter = 0;
   std::vector<Argument> arguments;
 };
 
@@ -48,6 +50,8 @@ class TrackEventWriter {
                     const std::vector<std::string>& command_line);
   void describe_thread(std::int64_t ts_ns, std::uint64_t track, std::uint64_t parent, std::int32_t pid, std::int32_t tid,
                        std::string_view name);
+  /// A track of numbers, shown below its parent's.
+  void describe_counter(std::int64_t ts_ns, std::uint64_t track, std::uint64_t parent, std::string_view name);
   void write(const TrackEvent& event);
 
   /// Interned ids. An id is told to the reader in the packet that first uses it.
@@ -87,6 +91,7 @@ class TrackEventWriter {
 
   void start_state();
   void write_interned();
+  void write_description(const TrackEvent& event);
   void write_sequence(bool needs_state);
 
   static constexpr std::size_t kMaxInterned = 16 << 20;  // bytes

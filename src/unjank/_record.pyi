@@ -76,6 +76,12 @@ def stop(how: str) -> tuple[int, int]:
 def recording() -> bool:
     """Whether this process is being recorded."""
 
+def listen_to_loopers() -> None:
+    """Has loopers tell of their messages, also if `unjank._looper` is imported later."""
+
+def leave_loopers() -> None:
+    """Has them tell no more."""
+
 def name_thread(name: str) -> None:
     """Names the calling thread in the trace."""
 

@@ -44,10 +44,11 @@ std::uint64_t now() {
   return ++ticks;
 }
 void posted(const unjank::MessageView& message, std::uint64_t began) { keep("posted", message, began); }
-void dispatching(const unjank::MessageView& message, std::size_t backlog) { keep("dispatching", message, backlog); }
+void removed(const unjank::QueueView& queue) { keep("removed", {.queue = queue}, queue.pending); }
+void dispatching(const unjank::MessageView& message) { keep("dispatching", message, message.queue.pending); }
 void dispatched(const unjank::MessageView& message) { keep("dispatched", message, 0); }
 
-constexpr unjank::MessageHooks kHooks{now, posted, dispatching, dispatched};
+constexpr unjank::MessageHooks kHooks{now, posted, removed, dispatching, dispatched};
 
 unjank::MessageHookSwitch* hook_switch() {
   return static_cast<unjank::MessageHookSwitch*>(PyCapsule_Import(unjank::kMessageHooksCapsule, 0));
@@ -69,7 +70,7 @@ PyObject* take(PyObject*, PyObject*) {
   }
   PyObject* const list = PyList_New(0);
   for (const Told& t : taken) {
-    PyObject* const row = Py_BuildValue("(sKKLLsK)", t.event.c_str(), t.message.looper, t.message.flow, t.message.due_ns,
+    PyObject* const row = Py_BuildValue("(sKKLLsK)", t.event.c_str(), t.message.queue.looper, t.message.flow, t.message.due_ns,
                                         t.message.what, t.name.c_str(), t.number);
     PyList_Append(list, row);
     Py_XDECREF(row);

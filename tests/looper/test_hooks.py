@@ -64,14 +64,14 @@ def test_messages_are_told_by_code_or_callback(
 
 
 def test_refused_and_removed_messages_are_not_dispatched(driver: LooperDriver, listener: ModuleType) -> None:
-    """A refused post is not told; a removed message only as posted."""
+    """A refused post is not told; a removed message as posted and removed."""
     handler = Handler()
     handler.post(callback)
     handler.remove_all(None)
     driver.looper.quit()
     handler.post(callback)
     driver.step()
-    assert [t[0] for t in listener.take()] == ["posted"]
+    assert [t[0] for t in listener.take()] == ["posted", "removed"]
 
 
 def test_the_backlog_counts_what_is_behind(driver: LooperDriver, listener: ModuleType) -> None:
@@ -81,6 +81,20 @@ def test_the_backlog_counts_what_is_behind(driver: LooperDriver, listener: Modul
         handler.post(callback)
     driver.run_until_idle()
     assert [t[6] for t in listener.take() if t[0] == "dispatching"] == [2, 1, 0]
+
+
+def test_the_rest_is_counted_at_each_removal(driver: LooperDriver, listener: ModuleType) -> None:
+    """Messages removed, cancelled, or dropped with the looper leave the length of the queue that is left."""
+    handler = Handler()
+    later = handler.schedule(callback, 9)
+    for _ in range(3):
+        handler.post(print)
+    for _ in range(2):
+        handler.post_delayed(len, 9)
+    handler.remove_callbacks(print)
+    later.cancel()
+    driver.looper._shut_down()
+    assert [t[6] for t in listener.take() if t[0] == "removed"] == [3, 2, 0]
 
 
 def test_the_end_is_told_though_the_callback_leaves_the_loop(

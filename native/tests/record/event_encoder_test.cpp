@@ -19,6 +19,7 @@ struct Desk {
   std::uint32_t post = dictionary.sites.add({"Ledger.post", "/srv/bank.py", "bank.py", 12});
   std::uint32_t total = dictionary.sites.add({"Ledger.total", "/srv/app/sums.py", "sums.py", 30});
   std::uint32_t wait = dictionary.sites.add({"Condition.wait", "", "", 0});
+  std::uint32_t clock = dictionary.sites.add({"Clock", "", "", 0});
   std::uint32_t lock = dictionary.names.add({"Ledger._lock.mutex (bank.py:4)", "Ledger._lock (bank.py:4)"});
   std::uint32_t stack = dictionary.stacks.intern({total, post});
   EventEncoder encoder{dictionary, threads, 77};
@@ -39,6 +40,20 @@ struct Desk {
     event.stack = stack;
     event.waiters = 2;
     event.lock_id = 5;
+    return event;
+  }
+  Event message(EventKind kind) const {
+    Event event;
+    event.kind = kind;
+    event.ts_ns = 10;
+    event.looper = 3;
+    event.looper_tid = static_cast<std::uint32_t>(owner->tid.load());
+    event.pending = 41;
+    event.target = post;
+    event.handler = clock;
+    event.site = total;
+    event.flow = 99;
+    event.delay_ns = 1500;
     return event;
   }
   static Event end(WaitResult result) {
@@ -135,6 +150,89 @@ TEST_CASE("a join is a wait for the thread by its name") {
   event.owner_site = desk.wait;
   desk.encoder.event(*desk.waiter, event);
   CHECK(desk.trace().events.back().argument("object") == "teller");
+}
+
+TEST_CASE("a post tells what is called, for whom, from where, when it is due, and the queue's length") {
+  Desk desk;
+  desk.encoder.describe_thread(*desk.owner, "teller", 2);
+  desk.encoder.event(*desk.waiter, desk.message(EventKind::kPost));
+  const auto events = desk.trace().events;
+  const test::ReadEvent& post = events[events.size() - 2];
+  CHECK(post.type == test::ReadEvent::kInstant);
+  CHECK(post.category == "mq");
+  CHECK(post.name == "post Ledger.post");
+  CHECK(post.flow != 0);
+  CHECK(!post.ends_flow);
+  CHECK(post.arguments == Arguments{{"callback", "Ledger.post (bank.py:12)"},
+                                    {"handler", "Clock"},
+                                    {"looper", "3"},
+                                    {"looper_tid", std::to_string(desk.owner->tid.load())},
+                                    {"site", "void Ledger.total()(sums.py:30)"},
+                                    {"due_in_ns", "1500"}});
+  CHECK(events.back().type == test::ReadEvent::kCounter);
+  CHECK(events.back().counter == 41);
+}
+
+TEST_CASE("a dispatch is a slice that ends its post's flow, and tells how late it is") {
+  Desk desk;
+  desk.encoder.event(*desk.waiter, desk.message(EventKind::kPost));
+  Event dispatch = desk.message(EventKind::kDispatchBegin);
+  dispatch.site = 0;
+  dispatch.target = desk.dictionary.sites.add({"Clock.handle_message", "", "", 0});
+  dispatch.what = static_cast<std::uint64_t>(-7);
+  desk.encoder.event(*desk.owner, dispatch);
+  Event end;
+  end.kind = EventKind::kDispatchEnd;
+  desk.encoder.event(*desk.owner, end);
+  const test::ReadTrace trace = desk.trace();
+  const test::ReadEvent post = trace.named("post Ledger.post").at(0);
+  const test::ReadEvent begin = trace.named("dispatch Clock.handle_message").at(0);
+  CHECK(begin.type == test::ReadEvent::kBegin);
+  CHECK(begin.ends_flow);
+  CHECK(begin.flow == post.flow);
+  CHECK(begin.arguments == Arguments{{"callback", "Clock.handle_message"}, {"handler", "Clock"}, {"what", "-7"},
+                                     {"looper", "3"}, {"delay_ns", "1500"}});
+  CHECK(trace.events.back().type == test::ReadEvent::kEnd);
+  CHECK(trace.events.back().track == begin.track);
+  CHECK(trace.events.back().arguments.empty());
+}
+
+TEST_CASE("a queue's length is one track below the looper's thread, or the process's while that is unknown") {
+  Desk desk;
+  Event removal = desk.message(EventKind::kQueueLength);
+  desk.encoder.event(*desk.waiter, removal);
+  removal.pending = 7;
+  desk.encoder.event(*desk.owner, removal);
+  removal.looper = 4;
+  removal.looper_tid = 0x7fffffff;
+  desk.encoder.event(*desk.waiter, removal);
+  const test::ReadTrace trace = desk.trace();
+  std::vector<std::int64_t> lengths;
+  for (const test::ReadEvent& event : trace.events) {
+    if (event.type == test::ReadEvent::kCounter && event.track != trace.events.back().track) lengths.push_back(event.counter);
+  }
+  CHECK(lengths == std::vector<std::int64_t>{41, 7});
+  REQUIRE(trace.counters.size() == 2);
+  const auto& known = trace.counters.at(trace.events[trace.events.size() - 2].track);
+  const auto& unknown = trace.counters.at(trace.events.back().track);
+  CHECK(known.first == "messages pending (looper 3)");
+  CHECK((known.second & 1) == 1);  // a thread
+  CHECK(unknown.first == "messages pending (looper 4)");
+  CHECK(trace.processes.contains(unknown.second));
+}
+
+TEST_CASE("processes that were forked have flows of their own, and none is 0") {
+  Desk desk;
+  EventEncoder child{desk.dictionary, desk.threads, 78};
+  Event post = desk.message(EventKind::kPost);
+  desk.encoder.event(*desk.waiter, post);
+  child.event(*desk.waiter, post);
+  const auto flow = [](const test::ReadTrace& trace) { return trace.named("post Ledger.post").at(0).flow; };
+  CHECK(flow(desk.trace()) != flow(test::read_trace(child.bytes())));
+  post.flow = std::uint64_t{77} << 44;
+  EventEncoder other{desk.dictionary, desk.threads, 77};
+  other.event(*desk.waiter, post);
+  CHECK(flow(test::read_trace(other.bytes())) != 0);
 }
 
 TEST_CASE("what is unknown is called so") {

@@ -21,8 +21,8 @@ struct World {
   std::size_t taken = 0;
 
   void push_pair(std::int64_t ts) {
-    taken += ring.push_begin({.ts_ns = ts, .kind = EventKind::kWaitBegin}) != 0;
-    ring.push_end({.ts_ns = ts, .kind = EventKind::kEnd});
+    taken += ring.push_begin(event_at(EventKind::kWaitBegin, ts)) != 0;
+    ring.push_end(event_at(EventKind::kEnd, ts));
   }
   void drain() {
     ring.drain([this](const Event& event) { read.push_back(event.ts_ns); });

@@ -13,8 +13,9 @@ namespace {
 constexpr std::size_t kCells = 8;
 using SmallRing = EventRing<StdPolicy, kCells>;
 
-Event begin(std::int64_t ts) { return {.ts_ns = ts, .kind = EventKind::kWaitBegin}; }
-Event end(std::int64_t ts) { return {.ts_ns = ts, .kind = EventKind::kEnd}; }
+Event begin(std::int64_t ts) { return event_at(EventKind::kWaitBegin, ts); }
+Event end(std::int64_t ts) { return event_at(EventKind::kEnd, ts); }
+Event post(std::int64_t ts) { return event_at(EventKind::kPost, ts); }
 
 std::vector<Event> drained(SmallRing& ring) {
   std::vector<Event> events;
@@ -75,6 +76,17 @@ TEST_CASE("each begin that is taken has room for its end, however deep") {
   CHECK(events.size() == kCells);
   CHECK(depth_after(events, 0) == 0);
   CHECK(ring.take_dropped() == 10 - kCells / 2);
+}
+
+TEST_CASE("single events leave room for the ends that are owed, and are counted where they find none") {
+  SmallRing ring;
+  ring.push_begin(begin(0));
+  ring.push_begin(begin(1));
+  for (int i = 0; i < 10; ++i) ring.push(post(2));
+  CHECK(ring.push_end(end(3)) != 0);
+  CHECK(ring.push_end(end(4)) != 0);
+  CHECK(drained(ring).size() == kCells);
+  CHECK(ring.take_dropped() == 10 - (kCells - 4));
 }
 
 TEST_CASE("nothing is taken inside a dropped begin, even when there is room again") {

@@ -101,6 +101,8 @@ class Reader {
       if (field.number == 1) track = field.value;
       if (field.number == 3) trace.processes[track] = text_in(field.text, 6);
       if (field.number == 4) trace.threads[track] = thread(field.text);
+      if (field.number == 2) trace.counters[track].first = field.text;
+      if (field.number == 5 && trace.counters.contains(track)) trace.counters[track].second = field.value;
     }
   }
   static std::string text_in(std::string_view bytes, std::uint32_t number) {
@@ -128,6 +130,8 @@ class Reader {
       if (field.number == 9) event.type = static_cast<ReadEvent::Type>(field.value);
       if (field.number == 10) event.name = interned.of(interned.names, field.value);
       if (field.number == 11) event.track = field.value;
+      if (field.number == 30) event.counter = static_cast<std::int64_t>(field.value);
+      if (field.number == 47 || field.number == 48) event.flow = field.value, event.ends_flow = field.number == 48;
     }
     trace.events.push_back(std::move(event));
   }

@@ -21,13 +21,16 @@ struct Field {
 std::vector<Field> fields_of(std::string_view message);
 
 struct ReadEvent {
-  enum Type { kBegin = 1, kEnd = 2, kInstant = 3 };
+  enum Type { kBegin = 1, kEnd = 2, kInstant = 3, kCounter = 4 };
   std::uint32_t sequence = 0;
   Type type = kInstant;
   std::int64_t ts_ns = 0;
   std::uint64_t track = 0;
   std::string category;
   std::string name;
+  std::uint64_t flow = 0;
+  bool ends_flow = false;
+  std::int64_t counter = 0;
   std::map<std::string, std::string> arguments;  // numbers as decimal text
 
   std::string argument(const std::string& key) const;
@@ -45,6 +48,7 @@ struct ReadTrace {
   std::vector<ReadEvent> events;                  // in the order of the file
   std::map<std::uint64_t, ReadThread> threads;    // by track; the last description counts
   std::map<std::uint64_t, std::string> processes; // by track
+  std::map<std::uint64_t, std::pair<std::string, std::uint64_t>> counters;  // by track: name, parent
 
   std::vector<ReadEvent> on(std::uint64_t track) const;
   std::vector<ReadEvent> named(std::string_view name) const;

@@ -41,6 +41,8 @@ class Patch:
         self._replace(threading.Thread, "name", _renaming_property())
         self._replace(os, "_exit", _flushing_exit(os._exit))
         self._name_running_threads()
+        _record.listen_to_loopers()
+        self._undo.append(_record.leave_loopers)
 
     def uninstall(self) -> None:
         """Puts everything back; locks made meanwhile go on working, unrecorded."""
@@ -94,6 +96,9 @@ def _declare_files() -> None:
     for name in _OWN_FILES:
         _record.set_own_file(f"{own_folder}/{name}")
     _record.set_own_file("<frozen runpy>")
+    looper_folder = f"{own_folder.rpartition('/')[0]}/looper"
+    for name in os.listdir(looper_folder):  # noqa: PTH208  pathlib is heavy in the program
+        _record.set_own_file(f"{looper_folder}/{name}")
     _record.set_wrapper_file(threading_file)
     for path in (*(f"{stdlib}/{name}" for name in _LIBRARY_FILES), *_FROZEN_IMPORT):
         _record.set_library_file(path)
