@@ -9,9 +9,7 @@ _Queue = Literal["deliqueue", "legacy"]
 _Pattern = Literal["random", "increasing", "equal"]
 _Comparator = Literal["branchless", "branchy"]
 
-def insert_ns(
-    queue: _Queue, *, producers: int, backlog: int, per_producer: int, pattern: _Pattern
-) -> float:
+def insert_ns(queue: _Queue, *, producers: int, backlog: int, per_producer: int, pattern: _Pattern) -> float:
     """Nanoseconds of wall time per post, from several threads at once into a queue that holds `backlog`."""
 
 def dispatch_ns(queue: _Queue, *, backlog: int, messages: int) -> float:
@@ -20,9 +18,7 @@ def dispatch_ns(queue: _Queue, *, backlog: int, messages: int) -> float:
 def remove_ns(queue: _Queue, *, backlog: int, removals: int, by_handle: bool) -> float:
     """Nanoseconds to post, remove and reclaim one message beside a backlog; by its handle or by criteria."""
 
-def looper_round_trips(
-    queue: _Queue, *, rounds: int, first_cpu: int = -1, second_cpu: int = -1
-) -> list[int]:
+def looper_round_trips(queue: _Queue, *, rounds: int, first_cpu: int = -1, second_cpu: int = -1) -> list[int]:
     """Nanoseconds of each round trip between two sleeping loopers; -1 pins a thread to no CPU."""
 
 def eventfd_round_trips(*, rounds: int, first_cpu: int = -1, second_cpu: int = -1) -> list[int]:

@@ -15,6 +15,7 @@ MACHINE: dict[str, Any] = {
     "cpus": 4,
     "load_1min": 0.0,
     "governor": None,
+    "clocksource": "tsc",
     "virtual": False,
     "python": "3.13.0",
     "gil": True,
@@ -72,6 +73,7 @@ def test_a_quick_run_judges_nothing() -> None:
         ({"load_1min": 3.0}, "load 3.0 on 4 CPUs"),
         ({"cpus": 1}, "one CPU"),
         ({"governor": "powersave"}, "'powersave'"),
+        ({"clocksource": "hpet"}, "'hpet'"),
         ({"virtual": True}, "virtual machine"),
     ],
 )
@@ -97,7 +99,7 @@ def test_machine_facts_are_read_from_the_system(tmp_path: Path) -> None:
 def test_a_bare_root_gives_no_facts_and_no_error(tmp_path: Path) -> None:
     """Where /proc and /sys say nothing, the facts say so."""
     facts = machine_facts((), tmp_path)
-    assert (facts["governor"], facts["virtual"]) == (None, False)
+    assert (facts["governor"], facts["clocksource"], facts["virtual"]) == (None, None, False)
 
 
 def test_document_is_written_to_streams_and_files(tmp_path: Path) -> None:

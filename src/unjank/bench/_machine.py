@@ -8,6 +8,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+_SLOW_CLOCKS = frozenset({"hpet", "acpi_pm", "jiffies"})  # read through a system call
 _BUSY_SHARE = 0.25  # of the CPUs: more load than this before the start, and others take part in the result
 
 
@@ -26,6 +27,7 @@ def machine_facts(packages: tuple[str, ...] = ("unjank",), root: Path = Path("/"
         "architecture": platform.machine(),
         "load_1min": os.getloadavg()[0],
         "governor": _text(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "clocksource": _text(root / "sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "virtual": " hypervisor" in (_text(root / "proc/cpuinfo") or ""),
         "python": platform.python_version(),
         "gil": bool(getattr(sys, "_is_gil_enabled", lambda: True)()),
@@ -51,6 +53,11 @@ def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"frequency governor '{facts['governor']}': clocks change while measuring; "
             "set 'performance' with cpupower"
+        )
+    if facts["clocksource"] in _SLOW_CLOCKS:
+        yield (
+            f"clock source '{facts['clocksource']}': reading the clock, which every post does, is slow; "
+            "choose a faster one in /sys/devices/system/clocksource/clocksource0/current_clocksource if there is one"
         )
     if facts["virtual"]:
         yield "virtual machine: the host may take the CPU away unseen; repeat on bare metal for times"
