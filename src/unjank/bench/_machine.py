@@ -57,7 +57,7 @@ def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:
     if facts["clocksource"] in _SLOW_CLOCKS:
         yield (
             f"clock source '{facts['clocksource']}': reading the clock, which every post does, is slow; "
-            "choose a faster one in /sys/devices/system/clocksource/clocksource0/current_clocksource if there is one"
+            "choose a faster one in /sys/devices/system/clocksource/clocksource0 if there is one"
         )
     if facts["virtual"]:
         yield "virtual machine: the host may take the CPU away unseen; repeat on bare metal for times"

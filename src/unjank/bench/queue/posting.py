@@ -44,7 +44,7 @@ Opened = Callable[[Sequence[float]], AbstractContextManager[_Queue]]
 
 _POSTS = 10_000  # of each producer
 _BACKLOG = 10_000
-_OF = MappingProxyType({"wall": "rate", "cpu": "CPU time, theirs to ours"})
+_OF = MappingProxyType({"wall": "rate", "cpu": "rate by CPU"})
 _GOALS = MappingProxyType({"priority_queue": Goal(10), "lock_heapq": Goal(3), "simple_queue": Goal(0.5)})
 
 
