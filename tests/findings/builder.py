@@ -101,6 +101,57 @@ class TraceBuilder:
         }
         self.slice(waiter, name, start, end, "lock", args, {"result": result, **(end_args or {})})
 
+    def post(
+        self,
+        poster: Thread,
+        looper: Thread,
+        ts: int,
+        *,
+        due_in: int = 0,
+        flow: int = 0,
+        number: int = 1,
+        site: str = "Feed.read()(feed.py:30)",
+    ) -> None:
+        """Adds a message for a looper; `flow` leads to its dispatch."""
+        args: Args = {"looper": number, "looper_tid": looper.tid, "due_in_ns": due_in, "site": f"void {site}"}
+        event = self._event(ts, poster.tid, TrackEvent.TYPE_INSTANT, args)
+        event.name = "post Screen.draw"
+        event.categories.append("mq")
+        if flow:
+            event.flow_ids.append(flow)
+
+    def dispatch(
+        self,
+        looper: Thread,
+        start: int,
+        end: int | None,
+        *,
+        delay: int | None,
+        flow: int = 0,
+        number: int = 1,
+        callback: str = "Screen.draw (screen.py:8)",
+    ) -> None:
+        """Adds a message that a looper ran; `delay=None` for a virtual clock."""
+        args: dict[str, int | str] = {"looper": number, "callback": callback}
+        if delay is not None:
+            args["delay_ns"] = delay
+        begin = self._event(start, looper.tid, TrackEvent.TYPE_SLICE_BEGIN, args)
+        begin.name = f"dispatch {callback.partition(' ')[0]}"
+        begin.categories.append("mq")
+        if flow:
+            begin.terminating_flow_ids.append(flow)
+        if end is not None:
+            self._event(end, looper.tid, TrackEvent.TYPE_SLICE_END, None)
+
+    def queue_length(self, looper: Thread, ts: int, length: int, *, number: int = 1) -> None:
+        """Adds the length of a looper's queue."""
+        track = 2_000_000 + number
+        descriptor = self._packet(0).track_descriptor
+        descriptor.uuid, descriptor.parent_uuid = track, looper.tid
+        descriptor.name = f"messages pending (looper {number})"
+        descriptor.counter.SetInParent()
+        self._event(ts, track, TrackEvent.TYPE_COUNTER, None).counter_value = length
+
     def self_wait(
         self, thread: Thread, start: int, end: int | None, *, lock_id: int = 1, result: str = "acquired"
     ) -> None:

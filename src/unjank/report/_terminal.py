@@ -145,7 +145,7 @@ def _particulars(finding: Finding) -> Iterator[str]:
         yield f"for {lock}"
     if finding.owner:
         held = f" in {short_site(finding.owner_where)}" if finding.owner_where else ""
-        yield f"held by {finding.owner}{held}"
+        yield f"{finding.detail.get('owner_role', 'held by')} {finding.owner}{held}"
     if rivals := _rivals(finding):
         yield f"while its CPU ran {rivals}"
 
