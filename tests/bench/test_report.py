@@ -60,6 +60,15 @@ def test_ratios_say_whether_their_goal_is_met() -> None:
     assert ratios["slow"] == fast | {"of": "time", "goal": {"at_most": 1.3}, "met": False}
 
 
+def test_absorbing_adds_everything() -> None:
+    """Reports of parts make one."""
+    whole, part = Report(), _report()
+    whole.leave_out("first", "no reason")
+    whole.absorb(part)
+    assert (whole.results, whole.ratios) == (part.results, part.ratios)
+    assert [item["name"] for item in whole.absent] == ["first", "other"]
+
+
 def test_a_quick_run_judges_nothing() -> None:
     """Figures of a hundredth of the work meet no goal and miss none, and a warning says so."""
     content = document("queue", _report(), MACHINE, Scale.quick())

@@ -89,6 +89,12 @@ class Report:
         """Notes the ratio of two series measured in turn."""
         self.ratios[name] = Ratio(of, paired_ratio(tops, bottoms), goal)
 
+    def absorb(self, other: "Report") -> None:
+        """Takes over what another report has."""
+        self.results += other.results
+        self.ratios |= other.ratios
+        self.absent += other.absent
+
     def leave_out(self, name: str, reason: str) -> None:
         """Notes what is not there, and why."""
         self.absent.append({"name": name, "reason": reason})

@@ -5,6 +5,8 @@ import importlib.util
 from collections.abc import Callable
 from typing import Any
 
+CULSANS_MISSING = "culsans is not installed; pip install 'unjank[bench]'"
+
 
 def culsans_queue(kind: str) -> Callable[[], Any] | None:
     """A factory of the synchronous side of its `Queue` or `PriorityQueue`; None if it is not installed."""

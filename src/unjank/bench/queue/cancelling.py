@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from unjank import Handler, HandlerThread
+from unjank.bench._isolate import interpreter
 from unjank.bench._report import Goal, Report
 from unjank.bench._run import Progress, Scale, interleaved
 from unjank.bench.queue._settings import WEEK_S, nothing
@@ -104,7 +105,7 @@ def _measure_memory(report: Report, repeats: int, count: int) -> None:
 
 def _memory(side: str, count: int) -> list[int]:
     program = f"from {__name__} import print_memory; print_memory({side!r}, {count})"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([*interpreter(), "-c", program], capture_output=True, text=True, check=True)
     sizes: list[int] = json.loads(done.stdout)
     return sizes
 

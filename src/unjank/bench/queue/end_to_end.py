@@ -13,7 +13,7 @@ from unjank import Handler, HandlerThread
 from unjank.bench._report import Report
 from unjank.bench._run import Progress, Scale, interleaved, time_threads
 from unjank.bench.queue._consumers import running_loop
-from unjank.bench.queue._culsans import culsans_queue
+from unjank.bench.queue._culsans import CULSANS_MISSING, culsans_queue
 from unjank.bench.queue._settings import PRODUCERS, nothing
 
 _POSTS = 10_000  # of each producer
@@ -39,7 +39,7 @@ def measure(report: Report, scale: Scale, progress: Progress) -> None:
         if peer != "looper":
             report.compare(f"end_to_end_vs_{peer}", times[peer], times["looper"], of="rate")
     if "culsans" not in sides:
-        report.leave_out("end_to_end_vs_culsans", "culsans is not installed; pip install 'unjank[bench]'")
+        report.leave_out("end_to_end_vs_culsans", CULSANS_MISSING)
 
 
 def _ns_per_message(opened: Opened, posts: int) -> float:

@@ -20,7 +20,7 @@ from unjank import Handler, HandlerThread
 from unjank.bench._report import Goal, Report
 from unjank.bench._run import Progress, Scale, interleaved, time_threads
 from unjank.bench.queue._consumers import ParkedLooper, running_loop
-from unjank.bench.queue._culsans import culsans_queue
+from unjank.bench.queue._culsans import CULSANS_MISSING, culsans_queue
 from unjank.bench.queue._settings import PATTERNS, PRODUCERS, Pattern, delays, nothing
 
 PostAll = Callable[[Sequence[float]], object]
@@ -48,8 +48,8 @@ _OF = MappingProxyType({"wall": "rate", "cpu": "rate by CPU"})
 _GOALS = MappingProxyType({"priority_queue": Goal(10), "lock_heapq": Goal(3), "simple_queue": Goal(0.5)})
 
 
-def measure(report: Report, scale: Scale, progress: Progress) -> None:
-    """`post_delayed_vs_…` with 4 producers, 10^4 pending and random times; `post_vs_…` with 4 producers.
+def measure_delayed(report: Report, scale: Scale, progress: Progress) -> None:
+    """`post_delayed_vs_…` with 4 producers, 10^4 pending and random due times.
 
     Each also as `…_cpu`, by the CPU time of the posting threads, which others on the machine disturb less.
     """
@@ -58,12 +58,17 @@ def measure(report: Report, scale: Scale, progress: Progress) -> None:
             for backlog in (0, _BACKLOG):
                 progress(f"post_delayed: {producers} producers, {backlog} pending, {pattern} due times")
                 _compare_delayed(report, scale, producers, backlog, pattern)
+    if culsans_queue("PriorityQueue") is None:
+        report.leave_out("post_delayed_vs_culsans", CULSANS_MISSING)
+
+
+def measure_plain(report: Report, scale: Scale, progress: Progress) -> None:
+    """`post_vs_…` with 4 producers, and `…_cpu` as above."""
     for producers in (1, PRODUCERS):
         progress(f"post: {producers} producers")
         _compare_plain(report, scale, producers)
     if culsans_queue("Queue") is None:
-        report.leave_out("post_vs_culsans", "culsans is not installed; pip install 'unjank[bench]'")
-        report.leave_out("post_delayed_vs_culsans", "culsans is not installed; pip install 'unjank[bench]'")
+        report.leave_out("post_vs_culsans", CULSANS_MISSING)
 
 
 def _compare_delayed(report: Report, scale: Scale, producers: int, backlog: int, pattern: Pattern) -> None:
