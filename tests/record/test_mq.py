@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.looper.extension import load_extension
 from tests.record.recordings import Recorded, Slice, read_slices, record_program
 
 import unjank
-from unjank import Handler, TraceProcessor
+from unjank import Handler, HandlerThread, TraceProcessor
 from unjank.looper import LooperDriver
 
 CLOCK = """
@@ -149,6 +150,20 @@ def test_a_driver_has_no_delays(tmp_path: Path) -> None:
     assert "due_in_ns" not in post.args
     assert "delay_ns" not in run.args
     assert post.args["site"].startswith("void test_a_driver_has_no_delays()(test_mq.py:")
+
+
+def test_posts_from_c_are_recorded(tmp_path: Path) -> None:
+    """From threads that Python does not know: no call site and no handler, but flow, delay and thread."""
+    producer = load_extension("producer.c", tmp_path)
+    with unjank.record(tmp_path / "out.pftrace", sched="off"), HandlerThread("ui") as ui:
+        assert producer.produce(ui.looper, 10, 0) == 10
+        Handler(ui.looper).run_with_scissors(lambda: None)
+    posts = [piece for piece in read_slices(tmp_path / "out.pftrace") if piece.name == "post C function"]
+    assert len(posts) >= 10
+    assert {piece.args["site"] for piece in posts} == {"void unknown()(unknown:0)"}
+    assert not [piece for piece in posts if "handler" in piece.args or "what" in piece.args]
+    flows = query(tmp_path / "out.pftrace", _FLOWS)
+    assert sum(row.dispatch == "dispatch C function" for row in flows) == len(posts)
 
 
 def test_a_dispatch_that_raises_ends(tmp_path: Path) -> None:
