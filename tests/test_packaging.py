@@ -20,4 +20,5 @@ def test_the_command_is_installed() -> None:
 def test_type_information_is_shipped() -> None:
     """py.typed and the extension modules' stubs are in the package."""
     files = {file.name for file in importlib.resources.files("unjank").iterdir()}
-    assert {"py.typed", "_record.pyi", "_ftrace.pyi"} <= files
+    stubs = {f"_{name}.pyi" for name in ("record", "ftrace", "looper", "bench")}
+    assert {"py.typed", *stubs} <= files
