@@ -1,11 +1,10 @@
 """A benchmark's JSON form, schema `unjank.bench/1`."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
-from unjank import UnjankError
+from unjank._json_file import write_json
 from unjank.bench._machine import machine_warnings
 from unjank.bench._report import Report
 from unjank.bench._run import Scale
@@ -46,13 +45,4 @@ def write_document(content: Mapping[str, Any], target: Path | TextIO) -> None:
     Raises:
         UnjankError: The file cannot be written.
     """
-    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
-    if not isinstance(target, Path):
-        target.write(text)
-        return
-    try:
-        target.write_text(text, encoding="ascii")
-    except OSError as error:
-        raise UnjankError(
-            f"cannot write {target}: {error.strerror}; name another file with --json"
-        ) from error
+    write_json(content, target, indent=1)

@@ -1,10 +1,9 @@
 """The JSON form of a report, schema `unjank.report/1`."""
 
-import json
 from pathlib import Path
 from typing import TextIO
 
-from unjank import UnjankError
+from unjank._json_file import write_json
 from unjank.findings import FindingSet
 
 SCHEMA = "unjank.report/1"
@@ -33,13 +32,4 @@ def write_document(content: dict[str, object], target: Path | TextIO) -> None:
     Raises:
         UnjankError: The file cannot be written.
     """
-    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
-    if not isinstance(target, Path):
-        target.write(text)
-        return
-    try:
-        target.write_text(text, encoding="ascii")
-    except OSError as error:
-        raise UnjankError(
-            f"cannot write {target}: {error.strerror}; name another file with --json"
-        ) from error
+    write_json(content, target, indent=2)
