@@ -106,13 +106,13 @@ class _Program:
     block_bytes: int = 12_000
     held: int = 2
 
-    def run(self, level: str, trace: Path, acquires: int = _PROGRAM_ACQUIRES) -> tuple[float, float]:
+    def run(self, level: str, trace: Path) -> tuple[float, float]:
         """Wall and CPU seconds of the program's working section."""
         command = [sys.executable]
         if level != "plain":
             unjank_command = str(Path(sys.executable).with_name("unjank"))
             command = [unjank_command, "run", "--sched", level, "-o", str(trace)]
-        arguments = (_THREADS, acquires, self.block_bytes, self.held)
+        arguments = (_THREADS, _PROGRAM_ACQUIRES, self.block_bytes, self.held)
         command += [str(Path(__file__).with_name("_recorder_workload.py")), *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         wall_s, cpu_s = map(float, done.stdout.splitlines()[0].split())
@@ -156,14 +156,13 @@ def _is_available(level: str) -> bool:
 
 def _calibrated(trace: Path) -> _Program:
     """Finds the arguments for this machine, and for what else is going on there."""
-    acquires = _PROGRAM_ACQUIRES // 2
     program = _Program()
-    for _ in range(6):
-        wall_s, _ = program.run("off", trace, acquires)
-        share = _contentions(trace) / acquires
-        faster = acquires / wall_s / _ACQUIRES_PER_SECOND
+    for _ in range(10):
+        wall_s, _ = program.run("off", trace)
+        share = _contentions(trace) / _PROGRAM_ACQUIRES
+        faster = _PROGRAM_ACQUIRES / wall_s / _ACQUIRES_PER_SECOND
         more = _CONTENDED_SHARE / max(share, _CONTENDED_SHARE / 4)
-        if 0.8 < faster < 1.25 and 0.7 < more < 1.5:
+        if 0.9 < faster < 1.25 and 0.8 < more < 1.25:
             break
         program = _Program(
             max(_SMALLEST_BLOCK, int(program.block_bytes * min(2.0, max(0.5, faster)))),
