@@ -43,5 +43,5 @@ def test_examples_run(example: Path, tmp_path: Path) -> None:
 
 def test_readme_names_only_commands_that_exist() -> None:
     """`unjank NAME` in the README is a command of the command line."""
-    commands = {path.stem for path in (PROJECT / "src" / "unjank" / "cli").glob("[a-z]*.py")}
+    commands = {path.stem for path in (PROJECT / "src" / "unjank" / "cli").glob("[a-z]*")}
     assert set(COMMAND.findall((PROJECT / "README.md").read_text())) <= commands | {"run"}

@@ -1,0 +1,20 @@
+"""`unjank bench queue`: the looper's queue against what it replaces."""
+
+from unjank.cli.bench._measure import Output, check_parts, measure
+from unjank.cli.bench._options import Json, Only, Plot, Quick, Repeats
+
+
+def queue(
+    json: Json = None, plot: Plot = None, quick: Quick = False, repeats: Repeats = 7, only: Only = None
+) -> None:
+    """Looper queue against its predecessor, queue.PriorityQueue, SimpleQueue, heapq, asyncio and culsans."""
+    from unjank.bench import Scale
+    from unjank.bench.queue import PARTS, run_queue
+
+    check_parts(PARTS, only)
+    measure(
+        "queue",
+        lambda scale, say: run_queue(scale, say, only or ()),
+        Scale.quick() if quick else Scale(repeats),
+        Output(json, plot),
+    )
