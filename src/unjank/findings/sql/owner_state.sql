@@ -1,0 +1,23 @@
+-- unjank_owner_state: what the owner of a lock did during each wait for it: a row for each wait, state and
+-- kernel function it was blocked in. States as in thread_state: 'Running'; 'R' and 'R+' could run but had no
+-- CPU; 'S' slept, 'D' waited in the kernel. Needs the kernel's scheduling in the trace.
+
+INCLUDE PERFETTO MODULE unjank.contention;
+
+CREATE OR REPLACE PERFETTO TABLE _unjank_state AS
+SELECT
+  thread.tid, s.ts, IIF(s.dur < 0, trace_end(), s.ts + s.dur) AS ts_end, s.state, s.blocked_function
+FROM thread_state s JOIN thread USING (utid)
+WHERE thread.tid IN (SELECT owner_tid FROM unjank_contention)
+ORDER BY s.ts;
+
+CREATE OR REPLACE PERFETTO INDEX _unjank_state_of_thread ON _unjank_state(tid, ts);
+
+CREATE OR REPLACE PERFETTO TABLE unjank_owner_state AS
+SELECT
+  c.id, s.state, s.blocked_function,
+  SUM(MIN(s.ts_end, c.ts + c.dur) - MAX(s.ts, c.ts)) AS dur
+FROM unjank_contention c
+JOIN _unjank_state s ON s.tid = c.owner_tid AND s.ts < c.ts + c.dur
+WHERE s.ts_end > c.ts
+GROUP BY c.id, s.state, s.blocked_function;
