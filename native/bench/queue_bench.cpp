@@ -1,6 +1,5 @@
 #include "bench/queue_bench.h"
 
-#include <sched.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -137,25 +136,6 @@ double remove_from(const RemoveCase& what) {
   return static_cast<double>(wall.now_ns() - start) / static_cast<double>(what.removals);
 }
 
-void pin(int cpu) {
-  if (cpu < 0) return;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(cpu), &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0) fail(errno, "pinning a thread");
-}
-
-// Before any thread is started, so that the error reaches the caller.
-void require_allowed(Placement placement) {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) fail(errno, "reading the affinity mask");
-  for (const int cpu : {placement.first, placement.second}) {
-    if (cpu >= CPU_SETSIZE || (cpu >= 0 && !CPU_ISSET(static_cast<unsigned>(cpu), &allowed))) {
-      fail(EINVAL, "this process may not run on the CPU asked for");
-    }
-  }
-}
-
 // A looper on the calling thread.
 template <class Q>
 class BenchLooper {
@@ -189,11 +169,11 @@ std::vector<std::int64_t> round_trips(std::size_t rounds, Placement placement) {
   std::vector<std::int64_t> took;
   took.reserve(rounds);
   std::thread echo([&] {
-    pin(placement.second);
+    pin_or_throw(placement.second);
     there.loop([&](const Message&) { return static_cast<bool>(here.queue.post({})); });
   });
   std::thread caller([&] {
-    pin(placement.first);
+    pin_or_throw(placement.first);
     std::int64_t start = wall.now_ns();
     there.queue.post({});
     here.loop([&](const Message&) {
@@ -268,14 +248,14 @@ std::vector<std::int64_t> eventfd_round_trips(std::size_t rounds, Placement plac
   const EventFd here;
   std::vector<std::int64_t> took(rounds);
   std::thread echo([&] {
-    pin(placement.second);
+    pin_or_throw(placement.second);
     for (std::size_t i = 0; i < rounds; ++i) {
       there.wait();
       here.signal();
     }
   });
   std::thread caller([&] {
-    pin(placement.first);
+    pin_or_throw(placement.first);
     std::int64_t start = wall.now_ns();
     for (std::int64_t& ns : took) {
       there.signal();

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/placement.h"
+
 namespace unjank::bench {
 
 enum class QueueKind { kDeliqueue, kLegacy };
@@ -47,12 +49,6 @@ struct RemoveCase {
 };
 // Per removal of one message from a backlog: post it, remove it, reclaim it.
 double remove_ns(const RemoveCase& what);
-
-// Two CPUs to run a pair of threads on; -1 leaves the choice to the scheduler.
-struct Placement {
-  int first = -1;
-  int second = -1;
-};
 
 // Round trips, in ns each: a sleeping looper is posted to, and its message posts back to a sleeping looper.
 std::vector<std::int64_t> looper_round_trips(QueueKind queue, std::size_t rounds, Placement placement);

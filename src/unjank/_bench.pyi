@@ -1,4 +1,4 @@
-"""Native measurements of queues, wake-ups and heaps. Each runs without the GIL and returns plain numbers.
+"""Native measurements of queues, wake-ups, heaps and context switches, without the GIL.
 
 All raise ValueError for an unknown name or a count of zero, and OSError where the system refuses.
 """
@@ -8,6 +8,8 @@ from typing import Literal
 _Queue = Literal["deliqueue", "legacy"]
 _Pattern = Literal["random", "increasing", "equal"]
 _Comparator = Literal["branchless", "branchy"]
+_Medium = Literal["pipe", "eventfd", "futex"]
+_Parties = Literal["threads", "processes"]
 
 def insert_ns(queue: _Queue, *, producers: int, backlog: int, per_producer: int, pattern: _Pattern) -> float:
     """Nanoseconds of wall time per post, from several threads at once into a queue that holds `backlog`."""
@@ -31,3 +33,58 @@ def heap_ns(
 
 def lesser(comparator: _Comparator, first: tuple[int, int], second: tuple[int, int]) -> int:
     """Which of two (due time, sequence number) comes first, 0 or 1, by the function that is disassembled."""
+
+class Side:
+    """One side of a ping-pong during the timed rounds; None is what the kernel does not tell."""
+
+    @property
+    def voluntary(self) -> int:
+        """Switches because it blocked."""
+    @property
+    def involuntary(self) -> int:
+        """Switches because it was preempted."""
+    @property
+    def migrations(self) -> int | None:
+        """Moves to another CPU, by the kernel's count."""
+    @property
+    def cpu_changes(self) -> int:
+        """Moves to another CPU that were seen by asking each round; at most as many as there were."""
+    @property
+    def cpu_ns(self) -> int:
+        """CPU time."""
+    @property
+    def run_wait_ns(self) -> int | None:
+        """Time it was ready, but kept off the CPU."""
+    @property
+    def cpus(self) -> list[int]:
+        """CPUs it was seen on, ascending."""
+
+class PingPong:
+    """What one run of a ping-pong measured."""
+
+    @property
+    def wall_ns(self) -> int:
+        """Of all timed rounds."""
+    @property
+    def round_ns(self) -> list[int]:
+        """Of each timed round: a token there and back."""
+    @property
+    def rounds_apart(self) -> int:
+        """Rounds at whose end the two were on different CPUs."""
+    @property
+    def caller(self) -> Side:
+        """The side that begins each round and times it."""
+    @property
+    def echo(self) -> Side:
+        """The side that answers."""
+
+def ping_pong(
+    medium: _Medium,
+    parties: _Parties,
+    *,
+    rounds: int,
+    warm_up: int = 200,
+    first_cpu: int = -1,
+    second_cpu: int = -1,
+) -> PingPong:
+    """Two threads or processes pass a token to and fro, asleep until it comes; -1 pins a side to no CPU."""

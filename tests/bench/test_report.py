@@ -60,6 +60,21 @@ def test_ratios_say_whether_their_goal_is_met() -> None:
     assert ratios["slow"] == fast | {"of": "time", "goal": {"at_most": 1.3}, "met": False}
 
 
+def test_a_goal_may_lie_between_two_bounds() -> None:
+    """Both bounds count as reached, and both are in the JSON."""
+    goal = Goal(0.8, at_most=1.3)
+    assert [goal.is_met(value) for value in (0.79, 0.8, 1.3, 1.31)] == [False, True, True, False]
+    assert goal.to_dict() == {"at_least": 0.8, "at_most": 1.3}
+
+
+def test_what_others_published_stands_beside_the_ratio() -> None:
+    """Theirs is a field of its own, and no part of ours."""
+    report = Report()
+    report.compare("unpinned", [8.0], [2.0], of="time", published=16.0)
+    about = document("pingpong", report, MACHINE, Scale())["ratios"]["unpinned"]
+    assert (about["median"], about["published"]) == (4.0, 16.0)
+
+
 def test_absorbing_adds_everything() -> None:
     """Reports of parts make one."""
     whole, part = Report(), _report()

@@ -8,6 +8,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from unjank.bench._watch import watch_warnings
+
 _SLOW_CLOCKS = frozenset({"hpet", "acpi_pm", "jiffies"})  # read through a system call
 _BUSY_SHARE = 0.25  # of the CPUs: more load than this before the start, and others take part in the result
 
@@ -36,8 +38,12 @@ def machine_facts(packages: tuple[str, ...] = ("unjank",), root: Path = Path("/"
 
 
 def machine_warnings(facts: Mapping[str, Any]) -> list[str]:
-    """What about the machine makes its figures doubtful, each with the way to mend it."""
-    return list(_doubts(facts))
+    """What about the machine makes its figures doubtful, each with the way to mend it.
+
+    Args:
+        facts: What `machine_facts()` said; with `during`, what a `Watch` saw from then on.
+    """
+    return [*_doubts(facts), *watch_warnings(facts.get("during", {}))]
 
 
 def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:

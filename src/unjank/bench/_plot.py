@@ -10,6 +10,7 @@ from unjank import UnjankError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 _COLOURS = MappingProxyType({True: "tab:green", False: "tab:red", None: "tab:grey"})
 _SIZES = ("backlog", "size")
@@ -48,6 +49,15 @@ def plot(content: Mapping[str, Any], target: Path) -> None:
     _draw_ratios(axes[0], content["ratios"])
     if lines:
         _draw_lines(axes[1], lines)
+    save(figure, content, target)
+
+
+def save(figure: "Figure", content: Mapping[str, Any], target: Path) -> None:
+    """Writes a figure, with the benchmark and the machine in its title.
+
+    Raises:
+        UnjankError: The file cannot be written.
+    """
     figure.suptitle(_title(content))
     try:
         figure.savefig(target)
@@ -71,12 +81,11 @@ def _draw_ratios(axes: "Axes", ratios: Mapping[str, Mapping[str, Any]]) -> None:
     names = list(ratios)[::-1]
     for row, name in enumerate(names):
         about = ratios[name]
-        goal = next(iter(about.get("goal", {}).values()), None)
         if about["low"] > 0:
             colour = _COLOURS[about.get("met")]
             axes.plot([about["low"], about["high"]], [row, row], color=colour, linewidth=2)
             axes.plot(about["median"], row, "o", color=colour)
-        if goal:
+        for goal in filter(None, about.get("goal", {}).values()):
             axes.plot(goal, row, "|", color="black", markersize=14)
     axes.set_yticks(
         range(len(names)), [f"{name} ({ratios[name]['of']}) {_short(ratios[name])}" for name in names]

@@ -11,23 +11,28 @@ Measure = Callable[[], float]
 
 @dataclass(frozen=True)
 class Goal:
-    """A bound that a ratio's median is held against.
+    """A bound that a ratio's median is held against, or two.
 
     Attributes:
         bound: The bound itself counts as reached.
         at_least: Whether it is a lower bound; an upper one otherwise.
+        at_most: An upper bound as well, for a ratio that should lie between two.
     """
 
     bound: float
     at_least: bool = True
+    at_most: float | None = None
 
     def is_met(self, value: float) -> bool:
         """Whether `value` is on the right side."""
+        if self.at_most is not None and value > self.at_most:
+            return False
         return value >= self.bound if self.at_least else value <= self.bound
 
     def to_dict(self) -> dict[str, float]:
-        """As JSON: `{"at_least": 10}` or `{"at_most": 1.3}`."""
-        return {"at_least" if self.at_least else "at_most": self.bound}
+        """As JSON: `{"at_least": 10}`, `{"at_most": 1.3}` or both."""
+        bounds = {"at_least" if self.at_least else "at_most": self.bound}
+        return bounds if self.at_most is None else bounds | {"at_most": self.at_most}
 
 
 @dataclass(frozen=True)
@@ -38,11 +43,13 @@ class Ratio:
         of: What is divided: "rate" (more is better for the first named), "time", "memory", …
         interval: Median, low and high over the repetitions.
         goal: What it should be; None if nothing was promised.
+        published: What others published for it, on their machine; None if nobody did.
     """
 
     of: str
     interval: Interval
     goal: Goal | None = None
+    published: float | None = None
 
     def to_dict(self, *, judged: bool = True) -> dict[str, Any]:
         """As JSON; `met` is whether the goal is reached, None if that is not to be judged."""
@@ -57,7 +64,7 @@ class Ratio:
                 "goal": self.goal.to_dict(),
                 "met": self.goal.is_met(self.interval.median) if judged else None,
             }
-        return about
+        return about if self.published is None else about | {"published": self.published}
 
 
 @dataclass
@@ -84,10 +91,17 @@ class Report:
         )
 
     def compare(
-        self, name: str, tops: Sequence[float], bottoms: Sequence[float], *, of: str, goal: Goal | None = None
+        self,
+        name: str,
+        tops: Sequence[float],
+        bottoms: Sequence[float],
+        *,
+        of: str,
+        goal: Goal | None = None,
+        published: float | None = None,
     ) -> None:
         """Notes the ratio of two series measured in turn."""
-        self.ratios[name] = Ratio(of, paired_ratio(tops, bottoms), goal)
+        self.ratios[name] = Ratio(of, paired_ratio(tops, bottoms), goal, published)
 
     def absorb(self, other: "Report") -> None:
         """Takes over what another report has."""

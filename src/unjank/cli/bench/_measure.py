@@ -81,11 +81,13 @@ def measure(
         show: Prints the document's own tables, before that of the ratios.
         draw: Makes the picture; otherwise ratios are drawn.
     """
-    from unjank.bench import document, machine_facts, plot, write_document
+    from unjank.bench import Watch, document, machine_facts, plot, write_document
 
     output.check()
     machine = machine_facts(_PACKAGES)
-    content = document(name, run(scale, _say), machine, scale)
+    watch = Watch()
+    report = run(scale, _say)
+    content = document(name, report, machine | {"during": watch.facts()}, scale)
     _end_progress()
     if output.json == "-":
         write_document(content, sys.stdout)
@@ -143,7 +145,7 @@ def _ratio_table(content: Document) -> Any:  # noqa: ANN401  rich is imported wh
 def _goal(about: dict[str, Any]) -> str:
     if "goal" not in about:
         return ""
-    ((kind, bound),) = about["goal"].items()
-    sign = "≥" if kind == "at_least" else "≤"
+    signs = {"at_least": "≥", "at_most": "≤"}
+    bounds = " ".join(f"{signs[kind]} {bound:.4g}" for kind, bound in about["goal"].items())
     verdict = {True: "[green]met[/]", False: "[red]missed[/]", None: "not judged"}[about["met"]]
-    return f"{sign} {bound:.4g}, {verdict}"
+    return f"{bounds}, {verdict}"

@@ -1,0 +1,147 @@
+"""What went on around a measurement: others' CPU time, time the host took, clocks that changed."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_OTHERS_CPUS = 0.1  # CPUs that others may use before it is worth a word
+_STEAL_SHARE = 0.005
+_FREQUENCY_CHANGE = 0.1
+_STEAL_FIELD = 7  # of a `cpu` line's values in /proc/stat: user nice system idle iowait irq softirq steal
+_BUSY_FIELDS = (0, 1, 2, 5, 6)
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    """Sums since boot, in clock ticks, and the clocks of this moment in kHz."""
+
+    at_s: float
+    busy: int
+    stolen: int
+    own: float
+    processes: Mapping[int, tuple[str, int]]
+    frequencies: Mapping[int, int]
+
+
+class Watch:
+    """Looks when it is made, and again when asked; in between, a benchmark runs."""
+
+    def __init__(self, root: Path = Path("/")) -> None:
+        self._root = root
+        self._before = _look(root)
+
+    def facts(self) -> dict[str, Any]:
+        """What changed since, as plain JSON.
+
+        Returns:
+            `seconds`; `others_cpus`, how many CPUs others kept busy on average; `steal_share`, which part
+            of all CPUs' time the host took; `neighbour`, the busiest other process, and `neighbour_cpus`;
+            `frequency_change`, of the CPU whose clock changed the most, with its number as
+            `frequency_cpu`. Null where the kernel does not say.
+        """
+        before, after = self._before, _look(self._root)
+        seconds = max(after.at_s - before.at_s, 1e-9)
+        ticks = seconds * os.sysconf("SC_CLK_TCK")
+        others = after.busy - before.busy - (after.own - before.own)
+        return {
+            "seconds": seconds,
+            "others_cpus": max(0.0, others / ticks) if after.busy else None,
+            "steal_share": (after.stolen - before.stolen) / (ticks * (os.cpu_count() or 1)),
+            **_neighbour(before, after, ticks),
+            **_frequency_change(before, after),
+        }
+
+
+def watch_warnings(during: Mapping[str, Any]) -> Iterator[str]:
+    """What of a watch's facts makes figures doubtful, each with its cause and the way to mend it."""
+    if (during.get("others_cpus") or 0) > _OTHERS_CPUS:
+        who = f", most of all {during['neighbour']}" if during.get("neighbour") else ""
+        yield (
+            f"noisy neighbour: others kept {during['others_cpus']:.1f} CPUs busy during the measurement{who}; "
+            "stop them and repeat"
+        )
+    if (during.get("steal_share") or 0) > _STEAL_SHARE:
+        yield (
+            f"steal time: the host took {during['steal_share']:.1%} of the CPUs' time for other guests; "
+            "repeat when it is quiet, or on a machine of your own"
+        )
+    if (during.get("frequency_change") or 0) > _FREQUENCY_CHANGE:
+        yield (
+            f"frequency: the clock of CPU {during['frequency_cpu']} changed by "
+            f"{during['frequency_change']:.0%} while this was measured; fix it, for instance with "
+            "'unjank cpu boost' or cpupower"
+        )
+
+
+def _look(root: Path) -> _Snapshot:
+    busy, stolen = _cpu_ticks(root)
+    used = os.times()
+    own = used.user + used.system + used.children_user + used.children_system
+    processes = dict(_process_ticks(root))
+    frequencies = dict(_frequencies(root))
+    return _Snapshot(time.monotonic(), busy, stolen, own * os.sysconf("SC_CLK_TCK"), processes, frequencies)
+
+
+def _cpu_ticks(root: Path) -> tuple[int, int]:
+    """Busy and stolen ticks of all CPUs together; zeros where /proc/stat is not there."""
+    try:
+        first = (root / "proc/stat").read_text().partition("\n")[0]
+    except OSError:
+        return 0, 0
+    values = [int(value) for value in first.split()[1:]]
+    return sum(values[n] for n in _BUSY_FIELDS), values[_STEAL_FIELD] if len(values) > _STEAL_FIELD else 0
+
+
+def _process_ticks(root: Path) -> Iterator[tuple[int, tuple[str, int]]]:
+    """Name and CPU ticks of each process that this user may see, but not of this one."""
+    own = str(os.getpid())
+    for folder in (root / "proc").glob("[1-9]*"):
+        if folder.name == own:
+            continue
+        try:
+            text = (folder / "stat").read_text(errors="replace")
+        except OSError:
+            continue  # it is gone, or hidden
+        name, _, rest = text.partition("(")[2].rpartition(")")  # the name may hold brackets itself
+        fields = rest.split()
+        if len(fields) > 12:
+            yield int(folder.name), (name, int(fields[11]) + int(fields[12]))
+
+
+def _frequencies(root: Path) -> Iterator[tuple[int, int]]:
+    for cpu in sorted(os.sched_getaffinity(0)):
+        file = root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"
+        try:
+            yield cpu, int(file.read_text())
+        except (OSError, ValueError):
+            continue  # there is no clock to read here
+
+
+def _neighbour(before: _Snapshot, after: _Snapshot, ticks: float) -> dict[str, Any]:
+    """The busiest process that was there before and after; those that came and went are in the sum alone."""
+    spent = {
+        pid: (now - before.processes[pid][1], name)
+        for pid, (name, now) in after.processes.items()
+        if pid in before.processes
+    }
+    if not spent:
+        return {"neighbour": None, "neighbour_cpus": None}
+    pid, (used, name) = max(spent.items(), key=lambda item: item[1])
+    if used <= 0:
+        return {"neighbour": None, "neighbour_cpus": None}
+    return {"neighbour": f"{name!a} (process {pid})", "neighbour_cpus": used / ticks}
+
+
+def _frequency_change(before: _Snapshot, after: _Snapshot) -> dict[str, Any]:
+    changes = {
+        cpu: abs(now - before.frequencies[cpu]) / max(before.frequencies[cpu], 1)
+        for cpu, now in after.frequencies.items()
+        if cpu in before.frequencies
+    }
+    if not changes:
+        return {"frequency_change": None, "frequency_cpu": None}
+    cpu = max(changes, key=lambda number: changes[number])
+    return {"frequency_change": changes[cpu], "frequency_cpu": cpu}
