@@ -60,7 +60,7 @@ def watch_warnings(during: Mapping[str, Any]) -> Iterator[str]:
     if (during.get("others_cpus") or 0) > _OTHERS_CPUS:
         who = f", most of all {during['neighbour']}" if during.get("neighbour") else ""
         yield (
-            f"noisy neighbour: others kept {during['others_cpus']:.1f} CPUs busy during the measurement{who}; "
+            f"noisy neighbour: others kept {during['others_cpus']:.1f} CPUs busy meanwhile{who}; "
             "stop them and repeat"
         )
     if (during.get("steal_share") or 0) > _STEAL_SHARE:
