@@ -14,6 +14,7 @@ US = 1_000
 _SEQUENCE = 7
 _PREEMPTED = 0x100  # the kernel's mark on a task that was switched out while it could still run
 _CLONE_THREAD = 0x10000
+_BOOT_CLOCK, _WALL_CLOCK = 6, 1  # perfetto's BuiltinClock
 _STATES = {"S": 1, "D": 2, "R": 0, "R+": _PREEMPTED}
 
 
@@ -226,6 +227,23 @@ class TraceBuilder:
         event.task_newtask.pid = child.tid
         event.task_newtask.comm = parent.name
         event.task_newtask.clone_flags = _CLONE_THREAD
+
+    def log(
+        self, thread: Thread, ts: int, message: str, *, tag: str = "app", fields: Args | None = None
+    ) -> None:
+        """Adds a logcat entry; `fields` are those of the event log, which has no message."""
+        packet = self._packet(ts)
+        # The log's clock is the wall's; here both show the same.
+        for clock in (_BOOT_CLOCK, _WALL_CLOCK):
+            packet.clock_snapshot.clocks.add(clock_id=clock, timestamp=ts)
+        event = self._packet(ts).android_log.events.add()
+        event.pid, event.tid, event.timestamp, event.tag = thread.pid, thread.tid, ts, tag
+        event.message = message
+        for name, value in (fields or {}).items():
+            if isinstance(value, int):
+                event.args.add(name=name, int_value=value)
+            else:
+                event.args.add(name=name, string_value=value)
 
     def process_tree(self, pid: int, *command_line: str) -> None:
         """Adds the kernel's word on a process: its command line."""

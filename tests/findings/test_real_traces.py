@@ -10,7 +10,6 @@ from unjank.findings import Evidence, Finding
 from unjank.findings._owner_time import owner_time
 
 WITHOUT_CONTENTION = [
-    "android_jank_cpu_sampling.pftrace",
     "android_atrace_headerless.txt",
     "android_systrace_surfaceflinger.html",
     "art_method_streaming.trace.gz",

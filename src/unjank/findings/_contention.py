@@ -58,6 +58,7 @@ class Contention:
         owner_run_ns, owner_wait_ns: CPU time and run-queue wait of the owner during the wait, from
             schedstat; None without.
         owner_nice: The owner's nice value, from the same place.
+        is_logged: True if logcat alone tells of it: to the millisecond, and only of long or sampled waits.
     """
 
     waiter: Thread
@@ -80,6 +81,7 @@ class Contention:
     owner_run_ns: int | None
     owner_wait_ns: int | None
     owner_nice: int | None
+    is_logged: bool = False
 
     @property
     def dur(self) -> int:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from unjank.findings._contention import Contention, read_contentions
+from unjank.findings._logcat import read_logged
 from unjank.findings._processes import ProcessTable
 from unjank.findings._queryable import Queryable
 from unjank.findings._recording import NiceHistory, Recording, read_nice_history, read_recordings
@@ -60,7 +61,9 @@ class Evidence:
     @cached_property
     def contentions(self) -> tuple[Contention, ...]:
         """All waits for locks that other threads held, by start."""
-        return tuple(read_contentions(self.tp, self.threads, self.bounds.end))
+        slices = tuple(read_contentions(self.tp, self.threads, self.bounds.end))
+        logged = read_logged(self.tp, self.threads, slices)
+        return tuple(sorted((*slices, *logged), key=lambda wait: wait.start))
 
     @cached_property
     def self_waits(self) -> tuple[SelfWait, ...]:

@@ -79,7 +79,7 @@ def link_detail(link: Contention) -> dict[str, Json]:
         "lock": link.lock_label,
         "lock_type": link.lock_type,
         "where": text(link.waiter_site),
-        "owner": owner_name(link),
+        "owner": known_owner(link),
         "owner_tid": link.owner.tid if link.owner else None,
         "owner_where": text(link.owner_site),
         "ts_ns": link.start,
@@ -95,7 +95,12 @@ def thread_entry(thread: Thread) -> dict[str, Json]:
 
 def owner_name(wait: Contention) -> str:
     """The owner's name: the slice's, which unlike the kernel's is not cut at 15 characters."""
-    return wait.owner_name or (wait.owner.name if wait.owner else "an unknown thread")
+    return known_owner(wait) or "an unknown thread"
+
+
+def known_owner(wait: Contention) -> str | None:
+    """The owner's name, None if the trace does not tell."""
+    return wait.owner_name or (wait.owner.name if wait.owner else None)
 
 
 def text(value: object) -> str | None:
@@ -104,7 +109,7 @@ def text(value: object) -> str | None:
 
 
 def _owner_entry(wait: Contention) -> dict[str, Json]:
-    return {"thread": owner_name(wait), "tid": wait.owner.tid if wait.owner else None}
+    return {"thread": known_owner(wait), "tid": wait.owner.tid if wait.owner else None}
 
 
 def _shares(waits: Iterable[Contention], entry: Callable[[Contention], dict[str, Json]]) -> list[Json]:

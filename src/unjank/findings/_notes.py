@@ -56,6 +56,13 @@ def _on_contention(evidence: Evidence) -> Iterator[str]:
     unfinished = sum(wait.is_open for wait in waits)
     if unfinished:
         yield f"{unfinished} of {len(waits)} waits had not ended with the trace; they count up to its end."
+    logged = sum(wait.is_logged for wait in waits)
+    if logged:
+        yield (
+            f"{logged} of {len(waits)} waits are told by logcat alone, which has only long ones and a sample "
+            "of the others, to the millisecond: counts and sums are too low. Record the atrace category "
+            "dalvik to have all of them."
+        )
     yield from _on_art_locks(evidence)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from unjank.findings._contention import Contention
-from unjank.findings._groups import owner_name
+from unjank.findings._groups import known_owner, owner_name
 from unjank.findings._slice_name import Site
 from unjank.findings._threads import Thread
 from unjank.findings._units import format_duration
@@ -12,7 +12,7 @@ from unjank.findings._units import format_duration
 def wait_sentence(wait: Contention, chain: Sequence[Contention] = ()) -> str:
     """Tells one wait, without the full stop: who, how long, for what, held by whom and where."""
     waited = f"{who(wait.waiter)} {_waited(wait)} {_for_what(wait)}"
-    held = f"held by {owner_name(wait)}"
+    held = f"held by {owner_name(wait)}" if known_owner(wait) or not wait.owner_site else "held"
     if wait.owner_site:
         held += f" in {in_code(wait.owner_site)}"
     if chain:

@@ -15,7 +15,7 @@ from functools import cached_property
 
 from unjank.findings._contention import Contention
 from unjank.findings._evidence import Evidence
-from unjank.findings._groups import link_detail, lock_detail, owner_name, text
+from unjank.findings._groups import known_owner, link_detail, lock_detail, text
 from unjank.findings._model import Finding, Severity
 from unjank.findings._sentences import held_by, in_code, listed, who
 from unjank.findings._threads import Thread
@@ -153,7 +153,7 @@ def _cycle_finding(cycles: Sequence[Cycle]) -> Finding:
         severity=severity(worst),
         process=first.waiter.process,
         thread=first.waiter.name,
-        owner=owner_name(first),
+        owner=known_owner(first),
         where=text(first.waiter_site),
         owner_where=text(first.owner_site),
         ts_ns=worst.start,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from unjank.findings._advice import contention_advice
 from unjank.findings._evidence import Bounds, Evidence
-from unjank.findings._groups import Group, chain_detail, group_waits, lock_detail, owner_name, text
+from unjank.findings._groups import Group, chain_detail, group_waits, known_owner, lock_detail, text
 from unjank.findings._model import Finding, Severity
 from unjank.findings._sentences import wait_sentence
 
@@ -48,7 +48,7 @@ def _finding(evidence: Evidence, group: Group) -> Finding:
         severity=severity(group, evidence.bounds),
         process=worst.waiter.process,
         thread=worst.waiter.name,
-        owner=owner_name(worst),
+        owner=known_owner(worst),
         where=text(worst.waiter_site),
         owner_where=text(worst.owner_site),
         ts_ns=worst.start,

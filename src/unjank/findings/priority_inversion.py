@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from unjank.findings._advice import inversion_advice
 from unjank.findings._contention import Contention
 from unjank.findings._evidence import Evidence
-from unjank.findings._groups import chain_detail, group_waits, lock_detail, owner_name, text
+from unjank.findings._groups import chain_detail, group_waits, known_owner, lock_detail, text
 from unjank.findings._model import Finding, Json, Severity
 from unjank.findings._owner_time import OwnerTime, Rival, owner_time
 from unjank.findings._scheduling import PRIORITY_OF_NICE_0
@@ -63,7 +63,7 @@ def _finding(evidence: Evidence, times: Sequence[OwnerTime]) -> Finding:
         severity=severity(times),
         process=wait.waiter.process,
         thread=wait.waiter.name,
-        owner=owner_name(wait),
+        owner=known_owner(wait),
         where=text(wait.waiter_site),
         owner_where=text(wait.owner_site),
         ts_ns=wait.start,

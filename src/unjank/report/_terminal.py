@@ -146,6 +146,8 @@ def _particulars(finding: Finding) -> Iterator[str]:
     if finding.owner:
         held = f" in {short_site(finding.owner_where)}" if finding.owner_where else ""
         yield f"{finding.detail.get('owner_role', 'held by')} {finding.owner}{held}"
+    elif finding.owner_where:
+        yield f"held in {short_site(finding.owner_where)}"
     if rivals := _rivals(finding):
         yield f"while its CPU ran {rivals}"
 

@@ -6,6 +6,7 @@
 -- " (TID)" and " at …" may be missing. A wait that had not ended lasts as long as the trace. The owner is found
 -- by its kernel id: of the recorder (debug.owner_tid), of ART's slice of the native mutex inside, or the one in
 -- brackets if the thread with that id has the owner's name; else by its name, if only one thread has it.
+-- Waits that only logcat tells are here too (is_logged): long ones and samples, to the millisecond.
 
 CREATE OR REPLACE PERFETTO TABLE _unjank_monitor_slice AS
 WITH native AS (
@@ -41,14 +42,106 @@ FROM thread LEFT JOIN process USING (upid)
 WHERE thread.tid > 0
 GROUP BY thread.tid, process.pid;
 
+-- What ART wrote to logcat about a wait, when it ended:
+--
+--   Long monitor contention with owner NAME (TID) at RET METHOD(ARGS)(FILE:LINE) waiters=N in METHOD for 140ms
+--   Long monitor contention event with owner method=RET METHOD(ARGS) from FILE:LINE waiters=N for 3.914s
+--   dvm_lock_sample: process="…" main=0 thread="…" time=140 file="…" line=337 ownerfile="…" ownerline=… …
+--   dvm_lock_sample: [PROCESS,MAIN,THREAD,MS,FILE,LINE,…]
+--
+-- Perfetto names the fields as old versions of Android have them. Where `ownerfile` is a method, it is the
+-- waiter's, `ownerline` the owner's file and `sample_percent` the owner's line.
+
+CREATE OR REPLACE PERFETTO TABLE _unjank_logged AS
+WITH
+  entry AS (
+    SELECT
+      *, tag = 'dvm_lock_sample' AS is_sample,
+      IIF(
+        tag = 'dvm_lock_sample',
+        1000000 * CAST(
+          COALESCE(
+            REGEXP_EXTRACT(msg, ' time=([0-9]+) '), REGEXP_EXTRACT(msg, '^[[][^,]*,[^,]*,[^,]*,([0-9]+),')
+          ) AS INT
+        ),
+        CAST(
+          ROUND(
+            CAST(REGEXP_EXTRACT(msg, ' for ([0-9.]+)m?s$') AS FLOAT)
+            * IIF(msg GLOB '*[0-9]ms', 1000000, 1000000000)
+          ) AS INT
+        )
+      ) AS dur,
+      REGEXP_EXTRACT(msg, ' file="([^"]+)"') AS file,
+      REGEXP_EXTRACT(msg, ' ownerfile="([^"]+)"') AS owner_file,
+      COALESCE(REGEXP_EXTRACT(msg, ' ownerline="([^"]+)"'), REGEXP_EXTRACT(msg, ' ownerline=([0-9-]+)'))
+        AS owner_line,
+      REGEXP_EXTRACT(msg, ' sample_percent=([0-9-]+)') AS percent
+    FROM android_logs
+    WHERE tag = 'dvm_lock_sample' OR msg GLOB 'Long monitor contention *'
+  ),
+  placed AS (
+    SELECT
+      *,
+      IIF(owner_file GLOB '*(*', owner_line, owner_file) AS owner_place,
+      IIF(owner_file GLOB '*(*', percent, owner_line) AS owner_number
+    FROM entry
+  )
+SELECT
+  -1 - id AS id, ts - dur AS ts, dur, utid, is_sample, msg,
+  CASE
+    WHEN NOT is_sample THEN COALESCE(
+      REGEXP_EXTRACT(msg, '[)] at (.*[)]) waiters='), REGEXP_EXTRACT(msg, ' owner method=(.*) waiters=')
+    )
+    WHEN owner_place = '-' THEN file || ':' || owner_number
+    WHEN owner_place IS NOT NULL THEN owner_place || ':' || owner_number
+  END AS owner_site,
+  IIF(
+    is_sample,
+    IIF(owner_file GLOB '*(*', owner_file, '') || '(' || file || ':' || REGEXP_EXTRACT(msg, ' line=([0-9-]+)')
+      || ')',
+    REGEXP_EXTRACT(msg, ' waiters=[0-9]+ in (.*) for ')
+  ) AS site
+FROM placed
+WHERE dur IS NOT NULL;
+
+-- A wait may be told three times: as a slice, as a text, as a sample. The slice counts, else the text.
+CREATE OR REPLACE PERFETTO TABLE _unjank_logged_once AS
+SELECT l.* FROM _unjank_logged l
+WHERE
+  NOT EXISTS (
+    SELECT 1 FROM _unjank_monitor_slice s
+    WHERE
+      s.utid = l.utid
+      AND MIN(s.ts + s.dur, l.ts + l.dur) - MAX(s.ts, l.ts) > 0.5 * MIN(s.dur, l.dur)
+  )
+  AND NOT (
+    l.is_sample
+    AND EXISTS (
+      SELECT 1 FROM _unjank_logged o
+      WHERE
+        NOT o.is_sample AND o.utid = l.utid
+        AND MIN(o.ts + o.dur, l.ts + l.dur) - MAX(o.ts, l.ts) > 0.5 * MIN(o.dur, l.dur)
+    )
+  );
+
 CREATE OR REPLACE PERFETTO TABLE unjank_contention AS
 WITH
+  told AS (
+    SELECT *, 0 AS is_logged FROM _unjank_monitor_slice
+    UNION ALL
+    SELECT
+      l.id, l.ts, l.dur, 0, l.utid, thread.tid, thread.name, thread.is_main_thread = 1, process.pid, process.name,
+      REGEXP_EXTRACT(l.msg, '^Long monitor contention with owner (.* [(][0-9]+[)]) at '),
+      l.owner_site, l.site, CAST(STR_SPLIT(l.msg, ' waiters=', 1) AS INT), NULL, NULL, NULL,
+      CAST(REGEXP_EXTRACT(l.msg, ' [(]([0-9]+)[)] at ') AS INT), 1
+    FROM _unjank_logged_once l JOIN thread USING (utid) LEFT JOIN process USING (upid)
+  ),
   named AS (
     SELECT
       *,
       COALESCE(REGEXP_EXTRACT(owner, '^(.*) [(][0-9]+[)]$'), owner) AS owner_name,
       CAST(REGEXP_EXTRACT(owner, ' [(]([0-9]+)[)]$') AS INT) AS bracketed_tid
-    FROM _unjank_monitor_slice
+    FROM told
   ),
   -- The kernel keeps 15 characters of a name: its first, or of ART's names with dots the last.
   by_name AS (

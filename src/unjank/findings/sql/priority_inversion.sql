@@ -19,7 +19,7 @@ SELECT
   m.owner_blocked_ns,
   IIF(m.id IS NULL, 'schedstat', 'sched') AS source
 FROM unjank_contention c
-JOIN slice s USING (id)
+LEFT JOIN slice s USING (id)
 LEFT JOIN measured m USING (id)
 WHERE
   COALESCE(m.held_off_ns, EXTRACT_ARG(s.arg_set_id, 'debug.owner_wait_ns')) >= MAX(100000, 0.2 * c.dur)
