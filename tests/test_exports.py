@@ -7,6 +7,7 @@ import types
 import unjank
 
 PUBLIC = {
+    "CpuError",
     "EngineError",
     "Handler",
     "HandlerThread",

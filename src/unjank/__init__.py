@@ -8,6 +8,7 @@ Names below are the public ones; what is heavy to import is loaded on first use.
 from typing import TYPE_CHECKING, Any
 
 from unjank._errors import (
+    CpuError,
     EngineError,
     LooperError,
     QueryError,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from unjank.trace import TraceProcessor
 
 __all__ = [
+    "CpuError",
     "EngineError",
     "Handler",
     "HandlerThread",

@@ -27,3 +27,7 @@ class SchedulingUnavailableError(RecordError):
 
 class LooperError(UnjankError):
     """A looper or handler was used where it cannot work: wrong thread, already quit, descriptors closed."""
+
+
+class CpuError(UnjankError):
+    """A thread's CPUs, priority or a frequency knob could not be read or set."""

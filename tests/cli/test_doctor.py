@@ -116,40 +116,19 @@ def test_an_engine_that_cannot_be_had_is_missing(monkeypatch: pytest.MonkeyPatch
     )
 
 
-@pytest.mark.parametrize(
-    ("cpus", "text"), [((0, 1, 2, 3, 5), "0-3,5"), ((7,), "7"), ((0, 2, 4), "0,2,4"), ((), "")]
-)
-def test_cpu_lists_are_written_as_the_kernel_does(cpus: tuple[int, ...], text: str) -> None:
-    """Runs are joined."""
-    assert machine.format_cpu_list(cpus) == text
-
-
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
-def test_the_tightest_quota_above_counts(tmp_path: Path) -> None:
-    """A parent's quota limits its children."""
+def test_a_quota_is_a_limit(tmp_path: Path) -> None:
+    """The control group's quota is told in CPUs' worth of time."""
+    _write(tmp_path / "proc/self/mountinfo", "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
     _write(tmp_path / "proc/self/cgroup", "0::/user/app\n")
-    _write(tmp_path / "sys/fs/cgroup/user/app/cpu.max", "max 100000\n")
-    assert machine.cpu_quota(tmp_path) is None
     _write(tmp_path / "sys/fs/cgroup/user/cpu.max", "150000 100000\n")
-    assert machine.cpu_quota(tmp_path) == 1.5
     check = machine.check_cpus(tmp_path)
     assert check.status == "limited"
     assert "for 1.5 CPUs' worth of time" in check.finding
-
-
-def test_a_quota_of_the_older_hierarchy_counts(tmp_path: Path) -> None:
-    """Version 1 writes -1 where there is none."""
-    _write(tmp_path / "proc/self/cgroup", "4:cpu,cpuacct:/box\n3:memory:/\n")
-    folder = tmp_path / "sys/fs/cgroup/cpu/box"
-    _write(folder / "cpu.cfs_period_us", "100000\n")
-    _write(folder / "cpu.cfs_quota_us", "-1\n")
-    assert machine.cpu_quota(tmp_path) is None
-    _write(folder / "cpu.cfs_quota_us", "50000\n")
-    assert machine.cpu_quota(tmp_path) == 0.5
 
 
 def test_a_narrow_affinity_mask_is_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

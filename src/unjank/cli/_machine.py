@@ -5,12 +5,12 @@ import platform
 import resource
 import sys
 import sysconfig
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from unjank._errors import EngineError
+from unjank.cpu import KernelTree, format_cpu_list, read_limits
 from unjank.record.sched import Level, SchedLevels
 from unjank.record.sched.levels import has_capability
 
@@ -102,10 +102,10 @@ def check_cpus(root: Path = Path("/")) -> Check:
     """How much CPU this process may use: its affinity mask, and the quota of its control group."""
     allowed, present = os.sched_getaffinity(0), os.cpu_count() or 1
     finding = f"may run on CPU {format_cpu_list(allowed)} of {present}"
-    quota = cpu_quota(root)
+    quota = read_limits(KernelTree(root)).quota
     if quota is not None:
         remedy = "raise the control group's cpu.max; waits for the CPU may come from the quota"
-        return Check("cpus", "limited", f"{finding}, for {quota:.2g} CPUs' worth of time", remedy)
+        return Check("cpus", "limited", f"{finding}, for {quota.cpus:.2g} CPUs' worth of time", remedy)
     if len(allowed) < present:
         return Check("cpus", "limited", finding, "widen the affinity mask: taskset -c or cpuset.cpus")
     return Check("cpus", "ok", finding)
@@ -135,52 +135,6 @@ def check_perf(root: Path = Path("/")) -> Check:
     what = "closed" if level > 2 else "open for this user's own code, not the kernel's"
     remedy = "open them: sudo sysctl kernel.perf_event_paranoid=1"
     return Check("perf events", "limited", f"{what} (kernel.perf_event_paranoid = {level})", remedy)
-
-
-def format_cpu_list(cpus: Iterable[int]) -> str:
-    """CPU numbers as the kernel lists them: `0-3,5`."""
-    runs: list[list[int]] = []
-    for cpu in sorted(cpus):
-        if runs and cpu == runs[-1][-1] + 1:
-            runs[-1].append(cpu)
-        else:
-            runs.append([cpu])
-    return ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
-
-
-def cpu_quota(root: Path = Path("/")) -> float | None:
-    """The tightest CPU quota of this process's control group and those above it.
-
-    Returns:
-        CPUs' worth of time, such as 1.5; None where there is no quota.
-    """
-    found: list[float] = []
-    for line in (_read(root / "proc/self/cgroup") or "").splitlines():
-        hierarchy, _, rest = line.partition(":")
-        controllers, _, group = rest.partition(":")
-        if hierarchy == "0":
-            mounts = (root / "sys/fs/cgroup", root / "sys/fs/cgroup/unified")
-            found += [quota for mount in mounts for quota in _quotas(mount, group, _quota_v2)]
-        elif "cpu" in controllers.split(","):
-            found += _quotas(root / "sys/fs/cgroup/cpu", group, _quota_v1)
-    return min(found, default=None)
-
-
-def _quotas(mount: Path, group: str, read: Callable[[Path], float | None]) -> list[float]:
-    relative = Path(group.lstrip("/"))
-    folders = [mount / relative, *(mount / parent for parent in relative.parents)]
-    return [quota for folder in folders if (quota := read(folder)) is not None]
-
-
-def _quota_v2(folder: Path) -> float | None:
-    # Documentation/admin-guide/cgroup-v2.rst, cpu.max: "QUOTA PERIOD", or "max PERIOD"
-    words = (_read(folder / "cpu.max") or "").split()
-    return int(words[0]) / int(words[1]) if len(words) == 2 and words[0].isdecimal() else None
-
-
-def _quota_v1(folder: Path) -> float | None:
-    quota, period = _read(folder / "cpu.cfs_quota_us"), _read(folder / "cpu.cfs_period_us")
-    return int(quota) / int(period) if quota and period and int(quota) > 0 else None
 
 
 def _read(path: Path) -> str | None:
