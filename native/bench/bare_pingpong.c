@@ -2,7 +2,7 @@
  *
  *   bare_pingpong threads|processes FIRST_CPU SECOND_CPU ROUNDS      (a CPU of -1: not pinned)
  *
- * Prints the nanoseconds that all rounds took. On purpose it shares no code with what it is compared to: no clock within the
+ * Prints the nanoseconds that all rounds took, and the CPU time of both threads (-1 for processes). On purpose it shares no code with what it is compared to: no clock within the
  * loop, no counters, no abstraction. A twentieth of the rounds goes before, to warm up. */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -52,19 +52,22 @@ static void call(long count) {
   }
 }
 
-static long long now_ns(void) {
+static long long now_ns(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
 
-static void measure(void) {
-  long long start;
+static void measure(int threads) {
+  long long wall, cpu;
   pin(cpus[0]);
   call(warm_up);
-  start = now_ns();
+  cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+  wall = now_ns(CLOCK_MONOTONIC);
   call(rounds);
-  printf("%lld\n", now_ns() - start);
+  wall = now_ns(CLOCK_MONOTONIC) - wall;
+  cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+  printf("%lld %lld\n", wall, threads ? cpu : -1);
 }
 
 static void with_process(void) {
@@ -76,14 +79,14 @@ static void with_process(void) {
     echo(NULL);
     _exit(0);
   }
-  measure();
+  measure(0);
   waitpid(child, NULL, 0);
 }
 
 static void with_thread(void) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, echo, NULL) != 0) die("bare_pingpong: thread");
-  measure();
+  measure(1);
   pthread_join(thread, NULL);
 }
 

@@ -3,12 +3,14 @@
 import typer
 
 from unjank.cli.bench.heap import heap
+from unjank.cli.bench.pingpong import pingpong
 from unjank.cli.bench.queue import queue
 
 bench = typer.Typer(
     name="bench",
-    help="Measure queues, wake-ups and heaps on this machine, as ratios within one run.",
+    help="Measure context switches, queues and heaps on this machine, as ratios within one run.",
     no_args_is_help=True,
 )
+bench.command()(pingpong)
 bench.command()(queue)
 bench.command()(heap)

@@ -11,13 +11,16 @@ import typer
 from unjank import UnjankError
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from unjank.bench import Progress, Report, Scale
 
     Runner = Callable[[Scale, Progress], Report]
+    Show = Callable[["Document"], Iterable[Table]]
 
 Document = dict[str, Any]
 
-_TABLE_WIDTH = 110  # names of ratios are to be copied: they are not folded
+_TABLE_WIDTH = 120  # names of ratios are to be copied: they are not folded
 _PACKAGES = ("unjank", "culsans", "matplotlib")
 
 
@@ -68,7 +71,7 @@ def measure(
     scale: "Scale",
     output: Output,
     *,
-    show: Callable[[Document], None] | None = None,
+    show: "Show | None" = None,
     draw: Callable[[Document, Path], None] | None = None,
 ) -> None:
     """Measures, then prints the figures and writes them.
@@ -78,7 +81,7 @@ def measure(
         run: What measures.
         scale: How much.
         output: Where to besides the terminal.
-        show: Prints the document's own tables, before that of the ratios.
+        show: Makes the benchmark's own tables, printed before that of the ratios.
         draw: Makes the picture; otherwise ratios are drawn.
     """
     from unjank.bench import Watch, document, machine_facts, plot, write_document
@@ -109,7 +112,7 @@ def _end_progress() -> None:
         typer.echo("\r\x1b[K", nl=False, err=True)
 
 
-def _print(content: Document, show: Callable[[Document], None] | None) -> None:
+def _print(content: Document, show: "Show | None") -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
@@ -117,8 +120,9 @@ def _print(content: Document, show: Callable[[Document], None] | None) -> None:
     machine = content["machine"]
     threads = "with the GIL" if machine["gil"] else "free-threaded"
     console.print(f"{machine['cpu']}, {machine['cpus']} CPUs, Python {machine['python']} {threads}\n")
-    if show:
-        show(content)
+    for table in show(content) if show else ():
+        console.print(table)
+        console.print()
     if content["ratios"]:
         console.print(_ratio_table(content))
     for item in content["absent"]:
@@ -127,7 +131,7 @@ def _print(content: Document, show: Callable[[Document], None] | None) -> None:
         typer.echo(f"warning: {warning}", err=True)
 
 
-def _ratio_table(content: Document) -> Any:  # noqa: ANN401  rich is imported where it is needed
+def _ratio_table(content: Document) -> "Table":
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
