@@ -76,8 +76,9 @@ class Refusals:
         allowed = f"{floor} at best" if floor <= _HIGHEST_NICE else "only raising it"
         needed = 20 - wanted.nice
         return (
-            f"{what}: its limit RLIMIT_NICE allows {allowed}; run as root, or raise it: prlimit "
-            f"--nice={needed} --pid {thread.pid}; or '@GROUP - nice {wanted.nice}' in /etc/security/limits.conf"
+            f"{what}: its limit RLIMIT_NICE allows {allowed}; run as root, or raise it: "
+            f"prlimit --nice={needed} --pid {thread.pid}, or '@GROUP - nice {wanted.nice}' in "
+            "/etc/security/limits.conf"
         )
 
     def realtime_refused(self, thread: ThreadRef, wanted: Attributes) -> str:
