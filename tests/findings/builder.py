@@ -14,6 +14,8 @@ US = 1_000
 _SEQUENCE = 7
 _PREEMPTED = 0x100  # the kernel's mark on a task that was switched out while it could still run
 _CLONE_THREAD = 0x10000
+APP_DEADLINE_MISSED = 64  # perfetto's JankType
+SURFACE_FLINGER_SCHEDULING = 2
 _BOOT_CLOCK, _WALL_CLOCK = 6, 1  # perfetto's BuiltinClock
 _STATES = {"S": 1, "D": 2, "R": 0, "R+": _PREEMPTED}
 
@@ -38,6 +40,22 @@ class Run:
     prio: int = 120
 
 
+def encode(fields: Mapping[int, int | bytes]) -> bytes:
+    """Encodes a protobuf message of numbers, texts and messages by field number."""
+    message = b""
+    for field, value in fields.items():
+        if isinstance(value, int):
+            message += _varint(field << 3) + _varint(value)
+        else:
+            message += _varint(field << 3 | 2) + _varint(len(value)) + value
+    return message
+
+
+def _varint(value: int) -> bytes:
+    more, last = value >> 7, value & 0x7F
+    return bytes([last | 0x80]) + _varint(more) if more else bytes([last])
+
+
 class TraceBuilder:
     """Collects packets; `data()` gives the trace's bytes."""
 
@@ -47,6 +65,8 @@ class TraceBuilder:
         system = self._packet(0).system_info.utsname
         system.sysname, system.version, system.release, system.machine = "Linux", "#1", "6.1.0", "x86_64"
         self._processes: dict[int, str] = {}
+        self._frames = 0
+        self._symbols: list[str] = []
 
     def data(self) -> bytes:
         """The trace."""
@@ -221,6 +241,17 @@ class TraceBuilder:
         event.sched_waking.target_cpu = cpu
         event.sched_waking.success = 1
 
+    def blocked_in(self, ts: int, thread: Thread, function: str, *, io_wait: bool = True) -> None:
+        """Adds the kernel's word on where a thread that sleeps was blocked, told when it is woken."""
+        symbol = len(self._symbols) + 1
+        self._symbols.append(function)
+        packet = self._packet(None)
+        packet.sequence_flags = 1 if symbol == 1 else 2  # the first one clears what was interned before
+        packet.interned_data.kernel_symbols.add(iid=symbol, str=function.encode())
+        event = self._ftrace(0, ts, 0)
+        reason = event.sched_blocked_reason
+        reason.pid, reason.caller, reason.io_wait = thread.tid, symbol, int(io_wait)
+
     def new_task(self, ts: int, parent: Thread, child: Thread) -> None:
         """Adds the kernel's word on a new thread of the parent's process, still with the parent's name."""
         event = self._ftrace(0, ts, parent.tid)
@@ -244,6 +275,29 @@ class TraceBuilder:
                 event.args.add(name=name, int_value=value)
             else:
                 event.args.add(name=name, string_value=value)
+
+    def frame(self, pid: int, start: int, end: int, *, jank: int = APP_DEADLINE_MISSED) -> None:
+        """Adds a frame as the frame timeline has it; `jank` is perfetto's JankType."""
+        self._frames += 1
+        cookie = {1: self._frames}
+        token = {2: self._frames, 3: 1000 + self._frames}
+        shown = {6: 2, 7: 0, 9: jank, 10: 1}  # late; not in time; why; the time was predicted
+        actual = encode({**cookie, **token, 4: pid, 5: b"layer", **shown})
+        # FrameTimelineEvent, which perfetto's Python package does not have.
+        self._packet(start).MergeFromString(encode({76: encode({4: actual})}))
+        self._packet(end).MergeFromString(encode({76: encode({5: encode(cookie)})}))
+
+    def startup(self, main: Thread, package: str, start: int, end: int) -> None:
+        """Adds a warm start of an app, as system_server and the app's main thread tell it."""
+        self.process(1, "system_server")
+        self._slice(1_000_001, f"launching: {package}", start, end)
+        # At the end, where it has no slices to nest in.
+        self._slice(main.tid, "activityStart", end - 4, end - 3)
+        self._slice(main.tid, "activityResume", end - 2, end - 1)
+
+    def _slice(self, track: int, name: str, start: int, end: int) -> None:
+        self._event(start, track, TrackEvent.TYPE_SLICE_BEGIN, None).name = name
+        self._event(end, track, TrackEvent.TYPE_SLICE_END, None)
 
     def process_tree(self, pid: int, *command_line: str) -> None:
         """Adds the kernel's word on a process: its command line."""

@@ -19,7 +19,7 @@ class Recorded:
         """Tells the queries apart by their words and takes the numbers out of them."""
         numbers = [int(word) for word in sql.split() if word.isdecimal()]
         if "FROM thread_state" in sql:
-            return [_row(ts=s.start, dur=s.dur, state=s.state, cpu=s.cpu) for s in self.states]
+            return [_state(span) for span in self.states]
         if "ORDER BY ts DESC LIMIT 1" in sql:
             return [_run(run) for run in self.runs if run.start < numbers[1]][-1:]
         return [_run(run) for run in self.runs if numbers[1] <= run.start < numbers[2]]
@@ -27,6 +27,11 @@ class Recorded:
 
 def _run(run: CpuSpan) -> object:
     return _row(ts=run.start, dur=run.end - run.start, utid=run.utid, priority=run.priority)
+
+
+def _state(span: ThreadSpan) -> object:
+    columns = {"state": span.state, "cpu": span.cpu, "blocked_function": span.function}
+    return _row(ts=span.start, dur=span.dur, **columns)
 
 
 def _row(**columns: object) -> object:

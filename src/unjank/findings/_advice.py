@@ -4,13 +4,17 @@ from collections.abc import Sequence
 
 from unjank.findings._contention import Contention
 from unjank.findings._groups import owner_name
+from unjank.findings._owner_states import OwnerStates
 from unjank.findings._sentences import in_code, lock_in_advice
 
-_MESSAGE_QUEUE = "android.os.MessageQueue."
+_MOSTLY = 0.5  # of the owner's time
+
+# A class of the framework, or its file where logcat's samples name no class.
+_MESSAGE_QUEUE = ("android.os.MessageQueue.", "MessageQueue.java:")
 
 
-def contention_advice(wait: Contention, chain: Sequence[Contention]) -> str:
-    """Advice on a wait for a lock."""
+def contention_advice(wait: Contention, chain: Sequence[Contention], states: OwnerStates) -> str:
+    """Advice on a wait for a lock, with who blocked the owner and what the owner did meanwhile."""
     if any(link.is_join for link in chain):
         return "Don't wait for a thread to end while holding a lock: let go of the lock first."
     if chain and chain[-1].owner == wait.waiter:
@@ -22,9 +26,12 @@ def contention_advice(wait: Contention, chain: Sequence[Contention]) -> str:
             "Don't take one lock while holding another, or shorten what is done under the last one."
         )
     if is_message_queue(wait):
+        return message_queue_advice()
+    if states.on_disk_share > _MOSTLY:
+        function = f" (in {states.main_function})" if states.main_function else ""
         return (
-            "Post fewer messages from fewer threads, and nothing that can wait while the thread is busy. "
-            "From Android 17 on, apps that target SDK 37 get a message queue without this lock."
+            f"The owner waited for a disk or for memory{function} while it held {lock_in_advice(wait)}: read "
+            "and write before taking the lock or after letting go of it."
         )
     place = f" in {in_code(wait.owner_site)}" if wait.lock and wait.owner_site else ""
     return (
@@ -44,6 +51,14 @@ def inversion_advice(wait: Contention, *, outranked: bool, rivals_known: bool) -
     if not rivals_known:
         advice += ". Record with the kernel's scheduling (--sched ftrace, as root) to see who took the CPU"
     return advice + "."
+
+
+def message_queue_advice() -> str:
+    """Advice on waits for the lock of Android's MessageQueue."""
+    return (
+        "Post fewer messages from fewer threads, and nothing that can wait while the thread is busy. "
+        "From Android 17 on, apps that target SDK 37 get a message queue without this lock."
+    )
 
 
 def is_message_queue(wait: Contention) -> bool:

@@ -2,9 +2,10 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from unjank.findings._contention import Contention, read_contentions
 from unjank.findings._logcat import read_logged
@@ -12,6 +13,7 @@ from unjank.findings._processes import ProcessTable
 from unjank.findings._queryable import Queryable
 from unjank.findings._recording import NiceHistory, Recording, read_nice_history, read_recordings
 from unjank.findings._scheduling import PRIORITY_OF_NICE_0, Scheduling
+from unjank.findings._sql import modules_of
 from unjank.findings._threads import Thread, ThreadTable
 from unjank.findings._waits import SelfWait, read_joins, read_self_waits
 
@@ -41,6 +43,7 @@ class Evidence:
 
     def __init__(self, tp: Queryable) -> None:
         self.tp = tp
+        self._modules_run: set[str] = set()
 
     @cached_property
     def bounds(self) -> Bounds:
@@ -84,6 +87,16 @@ class Evidence:
     def recordings(self) -> tuple[Recording, ...]:
         """What unjank's recorder said of itself; empty for other traces."""
         return tuple(read_recordings(self.tp, self.processes))
+
+    def rows(self, kind: str) -> Iterable[Any]:
+        """The rows of a kind's SQL; of the modules that kinds share, each runs once."""
+        *shared, last = modules_of(kind).items()
+        for name, sql in shared:
+            if name not in self._modules_run:
+                self._modules_run.add(name)
+                for _ in self.tp.query(sql):
+                    pass
+        return self.tp.query(last[1])
 
     def was_cut_off(self, upid: int | None) -> bool:
         """True if a process was recorded until it died: its last events are the last that it wrote."""

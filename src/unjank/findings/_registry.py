@@ -2,7 +2,14 @@
 
 from collections.abc import Callable, Iterable
 
-from unjank.findings import deadlock_cycle, lock_contention, priority_inversion, queue_backlog
+from unjank.findings import (
+    deadlock_cycle,
+    lock_contention,
+    priority_inversion,
+    queue_backlog,
+    queue_contention_jank,
+    queue_contention_startup,
+)
 from unjank.findings._evidence import Evidence
 from unjank.findings._model import Finding, FindingSet
 from unjank.findings._notes import take_notes
@@ -14,6 +21,8 @@ RULES: tuple[tuple[str, Rule], ...] = (
     (deadlock_cycle.KIND, deadlock_cycle.find),
     (priority_inversion.KIND, priority_inversion.find),
     (lock_contention.KIND, lock_contention.find),
+    (queue_contention_jank.KIND, queue_contention_jank.find),
+    (queue_contention_startup.KIND, queue_contention_startup.find),
     (queue_backlog.KIND, queue_backlog.find),
 )
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from unjank.findings._queryable import Queryable
@@ -10,7 +10,9 @@ from unjank.findings._queryable import Queryable
 PRIORITY_OF_NICE_0 = 120  # the kernel's number for nice 0; below 100 are the real-time classes
 _RUNNABLE = ("R", "R+")
 _PRIORITY_SQL = "SELECT ts, priority FROM sched WHERE utid IN ({utids}) ORDER BY ts"
-_STATE_SQL = "SELECT ts, dur, state, cpu FROM thread_state WHERE utid IN ({utids}) ORDER BY ts"
+_STATE_SQL = (
+    "SELECT ts, dur, state, cpu, blocked_function FROM thread_state WHERE utid IN ({utids}) ORDER BY ts"
+)
 _CPU_SQL = "SELECT ts, dur, utid, priority FROM sched WHERE cpu = {cpu}"
 _REACHING_IN_SQL = _CPU_SQL + " AND ts < {start} ORDER BY ts DESC LIMIT 1"
 _WITHIN_SQL = _CPU_SQL + " AND ts >= {start} AND ts < {end} ORDER BY ts"
@@ -21,13 +23,21 @@ _MOST_PAGES = 1024
 
 @dataclass(frozen=True)
 class ThreadSpan:
-    """A thread in one state. `cpu` is where it runs, or for a runnable thread where it is kept waiting."""
+    """A thread in one state.
+
+    Attributes:
+        state: As in Perfetto's `thread_state`: `Running`, `R` and `R+` (could run), `S`, `D`, ….
+        cpu: Where it runs, or for a runnable thread where it is kept waiting.
+        other_cpu: Where else it may have been kept waiting.
+        function: The kernel's function in which it was blocked, None if unknown.
+    """
 
     start: int
     end: int
     state: str
     cpu: int | None
     other_cpu: int | None = None
+    function: str | None = None
 
     @property
     def dur(self) -> int:
@@ -102,7 +112,10 @@ class Scheduling:
 
     def _read_states(self, utids: tuple[int, ...]) -> list[ThreadSpan]:
         rows = self._tp.query(_STATE_SQL.format(utids=_listed(utids)))
-        return [ThreadSpan(r.ts, self._end(r.ts, r.dur), r.state or "", r.cpu) for r in rows]
+        return [
+            ThreadSpan(r.ts, self._end(r.ts, r.dur), r.state or "", r.cpu, None, r.blocked_function)
+            for r in rows
+        ]
 
     def _page(self, cpu: int, page: int) -> list[CpuSpan]:
         if (cpu, page) not in self._pages:
@@ -126,7 +139,7 @@ def _cut_run(span: CpuSpan, start: int, end: int) -> CpuSpan:
 
 def _cut_state(span: ThreadSpan, start: int, end: int) -> ThreadSpan:
     low, high = max(span.start, start), min(span.end, end)
-    return ThreadSpan(low, high, span.state, span.cpu, span.other_cpu)
+    return replace(span, start=low, end=high)
 
 
 def _with_cpus(spans: list[ThreadSpan]) -> Iterator[ThreadSpan]:
@@ -143,7 +156,7 @@ def _with_cpus(spans: list[ThreadSpan]) -> Iterator[ThreadSpan]:
         if span.is_runnable:
             preempted = span.state == "R+"
             first, second = (previous, upcoming) if preempted else (upcoming, previous)
-            yield ThreadSpan(span.start, span.end, span.state, first if first is not None else second, second)
+            yield replace(span, cpu=first if first is not None else second, other_cpu=second)
         else:
             yield span
 

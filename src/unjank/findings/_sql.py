@@ -5,8 +5,10 @@ as it stands: in `unjank query`, in another trace processor, in the Perfetto UI.
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
+from types import MappingProxyType
 
 _OWN_MODULE = re.compile(r"^INCLUDE PERFETTO MODULE unjank\.([a-z_]+);\n+", re.MULTILINE)
 
@@ -24,21 +26,18 @@ def sql_of(kind: str) -> str:
     Raises:
         ValueError: There is no such kind.
     """
+    return "\n".join(modules_of(kind).values())
+
+
+@cache
+def modules_of(kind: str) -> Mapping[str, str]:
+    """The modules of that SQL by name, what one includes of ours before it, each once. As `sql_of`."""
+    parts: dict[str, str] = {}
     try:
-        return read_module(kind.replace("-", "_"))
+        _collect(kind.replace("-", "_"), parts)
     except FileNotFoundError:
         raise ValueError(f"there is no finding {kind!r}; unjank.findings.RULES lists them") from None
-
-
-def read_module(name: str) -> str:
-    """The text of a module, what it includes of ours first, each once.
-
-    Raises:
-        FileNotFoundError: There is no such module.
-    """
-    parts: dict[str, str] = {}
-    _collect(name, parts)
-    return "\n".join(parts.values())
+    return MappingProxyType(parts)
 
 
 def _collect(name: str, parts: dict[str, str]) -> None:

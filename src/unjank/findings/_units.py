@@ -14,6 +14,11 @@ def format_duration(ns: int) -> str:
     return f"{ns} ns"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: `1 wait`, `4 waits`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _three_digits(value: float) -> str:
     decimals = 2 if value < 9.995 else 1 if value < 99.95 else 0
     text = f"{value:.{decimals}f}"

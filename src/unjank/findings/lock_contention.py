@@ -6,6 +6,7 @@ from unjank.findings._advice import contention_advice
 from unjank.findings._evidence import Bounds, Evidence
 from unjank.findings._groups import Group, chain_detail, group_waits, known_owner, lock_detail, text
 from unjank.findings._model import Finding, Severity
+from unjank.findings._owner_states import owner_states
 from unjank.findings._sentences import wait_sentence
 
 KIND = "lock-contention"
@@ -43,6 +44,7 @@ def severity(group: Group, bounds: Bounds) -> Severity:
 def _finding(evidence: Evidence, group: Group) -> Finding:
     worst = group.worst
     chain = evidence.chain(worst)
+    states = owner_states(evidence, group.waits)
     return Finding(
         kind=KIND,
         severity=severity(group, evidence.bounds),
@@ -54,10 +56,11 @@ def _finding(evidence: Evidence, group: Group) -> Finding:
         ts_ns=worst.start,
         dur_ns=worst.dur,
         count=len(group.waits),
-        advice=contention_advice(worst, chain),
+        advice=contention_advice(worst, chain, owner_states(evidence, [worst])),
         detail={
             **lock_detail(group.waits, worst),
             "chain": chain_detail(chain),
+            **states.detail(),
             "summary": wait_sentence(worst, chain) + ".",
         },
     )
