@@ -13,6 +13,7 @@ from unjank.cli.doctor import doctor
 from unjank.cli.query import query
 from unjank.cli.report import report
 from unjank.cli.run import run
+from unjank.cli.view import view
 
 EXIT_BAD_INPUT = 2
 EXIT_INTERRUPTED = 130
@@ -46,6 +47,7 @@ app.command()(doctor)
 app.command()(query)
 app.command()(report)
 app.command(context_settings={"allow_interspersed_args": False})(run)
+app.command()(view)
 
 
 def main(argv: Sequence[str] | None = None) -> None:
