@@ -85,13 +85,13 @@ class PerfLock:
         self.handle: int | None = None
 
     def available(self) -> Availability:
-        """Whether the class is there and can be called."""
+        """Whether this is such a device and the class can be called; elsewhere no Java machine is started."""
+        if not marked(self._tree):
+            return Availability(False, f"no Qualcomm device: {_FOLDERS[0]} has none of {', '.join(_JARS)}")
         try:
             _framework_class()
         except AbsentError as error:
-            return Availability(
-                False, str(error) if marked(self._tree) else f"no Qualcomm framework: {error}"
-            )
+            return Availability(False, str(error))
         return Availability(True)
 
     def read(self) -> str:
@@ -168,7 +168,7 @@ def _framework_class() -> Any:  # noqa: ANN401  a class that pyjnius makes at ru
     except ModuleNotFoundError as error:
         raise AbsentError(_NO_EXTRA) from error
     except Exception as error:  # whatever pyjnius raises where it finds no JVM: KeyError, OSError, its own
-        raise AbsentError(f"pyjnius finds no Java machine: {error}; set JAVA_HOME") from error
+        raise AbsentError("pyjnius finds no Java machine; set JAVA_HOME, or JVM_PATH to libjvm.so") from error
     body = {
         "__javaclass__": _CLASS,
         "__javaconstructor__": [("()V", False)],
