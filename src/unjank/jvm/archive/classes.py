@@ -1,0 +1,63 @@
+"""From an archive or folder to the scope that is analysed, and to the archives in it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from unjank.jvm.analysis.scope import Scope, Unit
+from unjank.jvm.archive.layout import class_name, is_class, is_nested
+from unjank.jvm.archive.limits import MAX_CLASS, MAX_DEPTH, MAX_NESTED, check_expansion
+from unjank.jvm.archive.zip_reader import BytesSource, ZipReader
+from unjank.jvm.errors import ArchiveError, ClassFileError
+from unjank.jvm.model import Skipped
+
+
+def archive_scope(reader: ZipReader) -> Scope:
+    """Reads the classes of one archive, not of nested ones. A unit's number is its place in `distinct`."""
+    entries = reader.distinct
+
+    def read(number: int) -> bytes:
+        try:
+            check_expansion(entries[number].name, entries[number].packed, entries[number].size, MAX_CLASS)
+            return reader.read(entries[number])
+        except ArchiveError as error:
+            raise ClassFileError(str(error)) from error
+
+    units = [
+        Unit(number, entry.name, class_name(entry.name))
+        for number, entry in enumerate(entries)
+        if is_class(entry.name)
+    ]
+    return Scope(units, read)
+
+
+def folder_scope(folder: Path) -> Scope:
+    """Reads the class files below a folder, as one program."""
+    paths = sorted(path for path in folder.rglob("*.class") if path.is_file())
+    names = [path.relative_to(folder).as_posix() for path in paths]
+
+    def read(number: int) -> bytes:
+        try:
+            return paths[number].read_bytes()
+        except OSError as error:
+            raise ClassFileError(f"it cannot be read: {error.strerror}") from error
+
+    return Scope([Unit(number, name, class_name(name)) for number, name in enumerate(names)], read)
+
+
+def nested_archives(
+    reader: ZipReader, prefix: str, depth: int, skipped: list[Skipped]
+) -> Iterator[ZipReader]:
+    """Opens the archives within an archive in turn; `skipped` gets those that cannot be opened."""
+    for entry in reader.distinct:
+        if not is_nested(entry.name):
+            continue
+        path = prefix + entry.name
+        try:
+            if depth >= MAX_DEPTH:
+                raise ArchiveError(f"archives are nested more than {MAX_DEPTH} deep")
+            check_expansion(entry.name, entry.packed, entry.size, MAX_NESTED)
+            nested = ZipReader(BytesSource(reader.read(entry)), path)
+        except ArchiveError as error:
+            skipped.append(Skipped(path, "archive", str(error)))
+            continue
+        yield nested

@@ -1,0 +1,36 @@
+"""What an untrusted archive may not do: names that lead out of a folder, content that explodes."""
+
+import re
+
+from unjank.jvm.errors import ArchiveError
+
+MAX_CLASS = 32 << 20
+"""Largest class file that is read; the format's own limits keep real ones far below."""
+MAX_NESTED = 2 << 30
+"""Largest nested archive."""
+MAX_DEPTH = 6
+"""Archives within archives."""
+_MAX_RATIO = 150
+"""Expansion that is believed beyond `_FREE`; deflate of real classes gives 2 to 10, at most 1032."""
+_FREE = 64 << 20
+
+_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+def check_name(name: str) -> None:
+    """Raises ArchiveError for a name that would lead out of the folder it is unpacked in."""
+    parts = name.replace("\\", "/").split("/")
+    if ".." in parts or name.startswith(("/", "\\")) or _DRIVE.match(name) or "\0" in name:
+        raise ArchiveError(f"the entry name {name!r} leads out of the archive; such archives are not touched")
+
+
+def check_expansion(name: str, packed: int, unpacked: int, limit: int) -> None:
+    """Raises ArchiveError for content that is too large, or too large for what it is packed into."""
+    if unpacked > limit:
+        raise ArchiveError(
+            f"{name} unpacks to {unpacked >> 20} MiB, more than the {limit >> 20} that are read"
+        )
+    if unpacked > _FREE and unpacked > _MAX_RATIO * packed:
+        raise ArchiveError(
+            f"{name} unpacks to {unpacked >> 20} MiB from {packed >> 10} KiB: taken for a zip bomb"
+        )

@@ -1,0 +1,27 @@
+"""Bytecode: decoded, followed over operand stack and local variables, and put together.
+
+opcodes.py      every instruction: name, length, effect on the stack
+decode.py       code to instructions
+descriptors.py  field and method descriptors
+types.py        verification types, and values that remember which instruction made them
+frames.py       StackMapTable
+effects.py      what one instruction does to a frame
+flow.py         all paths through a method to a fixed point
+"""
+
+from unjank.jvm.bytecode.decode import Instruction, decode
+from unjank.jvm.bytecode.descriptors import parse_descriptor
+from unjank.jvm.bytecode.flow import MethodFlow, Observer, analyse
+from unjank.jvm.bytecode.types import Frame, Value, object_type
+
+__all__ = [
+    "Frame",
+    "Instruction",
+    "MethodFlow",
+    "Observer",
+    "Value",
+    "analyse",
+    "decode",
+    "object_type",
+    "parse_descriptor",
+]
