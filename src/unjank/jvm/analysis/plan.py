@@ -103,4 +103,7 @@ def _add_accessor(plan: UpdaterPlan, unit: int, accessor: MethodKey, blocked: se
 
 
 def _same_named(scope: Scope, owner: str, name: str) -> set[UpdaterKey]:
-    return {UpdaterKey(unit, name) for unit in scope.units_by_name.get(owner, ())}
+    """All that an unresolved name may mean: a field of that class, or one that it inherits."""
+    if owner not in scope.units_by_name:
+        return set()
+    return {key for key in scope.resolver.fields if key.field == name}
