@@ -11,7 +11,9 @@ namespace unjank::bench {
 
 void bind_queue(nanobind::module_& module);
 void bind_heap(nanobind::module_& module);
+void bind_side(nanobind::module_& module);
 void bind_pingpong(nanobind::module_& module);
+void bind_core_pair(nanobind::module_& module);
 
 using Unlocked = nanobind::call_guard<nanobind::gil_scoped_release>;
 

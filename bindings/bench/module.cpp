@@ -26,5 +26,7 @@ NB_MODULE(_bench, module) {
   nb::register_exception_translator(system_error_to_oserror);
   bind_queue(module);
   bind_heap(module);
+  bind_side(module);
   bind_pingpong(module);
+  bind_core_pair(module);
 }

@@ -43,4 +43,10 @@ class CpusSeen {
   std::int64_t changes_ = 0;
 };
 
+// One thread of a measurement, while it was timed.
+struct Side {
+  ThreadCounters counters;
+  CpusSeen cpus;
+};
+
 }  // namespace unjank::bench

@@ -26,12 +26,6 @@ struct PingPongCase {
   std::size_t warm_up = 200;    // rounds before these, not timed and not counted
 };
 
-// One of the two, during the timed rounds.
-struct Side {
-  ThreadCounters counters;
-  CpusSeen cpus;
-};
-
 struct PingPong {
   std::int64_t wall_ns = 0;
   std::vector<std::int64_t> round_ns;  // each round

@@ -35,7 +35,7 @@ def lesser(comparator: _Comparator, first: tuple[int, int], second: tuple[int, i
     """Which of two (due time, sequence number) comes first, 0 or 1, by the function that is disassembled."""
 
 class Side:
-    """One side of a ping-pong during the timed rounds; None is what the kernel does not tell."""
+    """One thread of a measurement while it was timed; None is what the kernel does not tell."""
 
     @property
     def voluntary(self) -> int:
@@ -88,3 +88,30 @@ def ping_pong(
     second_cpu: int = -1,
 ) -> PingPong:
     """Two threads or processes pass a token to and fro, asleep until it comes; -1 pins a side to no CPU."""
+
+class CorePair:
+    """What two CPUs took to hand one cache line to and fro."""
+
+    @property
+    def one_way_ns(self) -> list[float]:
+        """Of each sample: half a round trip. Fewer than asked for if patience ended."""
+    @property
+    def exchanges(self) -> int:
+        """Successful compare-and-swaps, as the counter in the line shows them."""
+    @property
+    def exchanges_wanted(self) -> int:
+        """As many as there had to be."""
+    @property
+    def node(self) -> int | None:
+        """Memory node of the line's page; None where the kernel does not tell."""
+    @property
+    def first(self) -> Side:
+        """The thread that begins each round trip and times them."""
+    @property
+    def second(self) -> Side:
+        """The thread that answers."""
+
+def core_pair(
+    first_cpu: int, second_cpu: int, *, home_cpu: int, round_trips: int, samples: int, patience: float
+) -> CorePair:
+    """Two threads raise a counter in turn, on a page that `home_cpu` touched first. Patience in seconds."""

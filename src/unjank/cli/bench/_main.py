@@ -2,6 +2,7 @@
 
 import typer
 
+from unjank.cli.bench.cores import cores
 from unjank.cli.bench.heap import heap
 from unjank.cli.bench.pingpong import pingpong
 from unjank.cli.bench.queue import queue
@@ -12,5 +13,6 @@ bench = typer.Typer(
     no_args_is_help=True,
 )
 bench.command()(pingpong)
+bench.command()(cores)
 bench.command()(queue)
 bench.command()(heap)

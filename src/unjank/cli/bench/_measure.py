@@ -11,12 +11,13 @@ import typer
 from unjank import UnjankError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.table import Table
 
     from unjank.bench import Progress, Report, Scale
 
     Runner = Callable[[Scale, Progress], Report]
-    Show = Callable[["Document"], Iterable[Table]]
+    Show = Callable[["Document"], Iterable[RenderableType]]
 
 Document = dict[str, Any]
 
@@ -114,15 +115,17 @@ def _end_progress() -> None:
 
 def _print(content: Document, show: "Show | None") -> None:
     from rich.console import Console
+    from rich.text import Text
 
     console = Console(highlight=False)
     console.width = max(console.width, _TABLE_WIDTH)
     machine = content["machine"]
     threads = "with the GIL" if machine["gil"] else "free-threaded"
     console.print(f"{machine['cpu']}, {machine['cpus']} CPUs, Python {machine['python']} {threads}\n")
-    for table in show(content) if show else ():
-        console.print(table)
-        console.print()
+    for shown in show(content) if show else ():
+        console.print(shown)
+        if not isinstance(shown, Text):  # a heading
+            console.print()
     if content["ratios"]:
         console.print(_ratio_table(content))
     for item in content["absent"]:
