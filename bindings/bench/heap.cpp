@@ -30,9 +30,9 @@ std::pair<double, double> heap_time(std::string_view comparator, std::size_t siz
   return {times.hold_ns, times.drain_ns};
 }
 
-std::size_t lesser(std::string_view comparator, std::pair<std::int64_t, std::int64_t> first,
-                   std::pair<std::int64_t, std::int64_t> second) {
-  const KernelEntry entries[] = {{{first.first, first.second}, nullptr}, {{second.first, second.second}, nullptr}};
+std::size_t lesser(std::string_view comparator, std::pair<std::int64_t, std::int32_t> first,
+                   std::pair<std::int64_t, std::int32_t> second) {
+  const deliqueue::HeapEntry entries[] = {{first.first, first.second, 0}, {second.first, second.second, 0}};
   return comparator_named(comparator) == Comparator::kBranchless ? unjank_lesser_branchless(entries, 0, 1)
                                                                  : unjank_lesser_branchy(entries, 0, 1);
 }

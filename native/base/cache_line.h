@@ -9,4 +9,13 @@ namespace unjank {
 // part of the ABI and changes with compiler flags.
 inline constexpr std::size_t kCacheLine = 64;
 
+// Asks for all lines of an object that is written soon, so that the wait for them passes while other work is done.
+// A hint: null and freed addresses are fine.
+template <class T>
+inline void prefetch_for_write(const T* object) {
+  for (std::size_t at = 0; at < sizeof(T); at += kCacheLine) {
+    __builtin_prefetch(reinterpret_cast<const char*>(object) + at, 1);
+  }
+}
+
 }  // namespace unjank

@@ -9,19 +9,12 @@ namespace unjank::bench {
 
 namespace {
 
-// As in the queue: each move is noted in the item.
-struct Item {
-  std::size_t index;
-};
-struct ItemIndex {
-  static void moved(Item* item, std::size_t index) { item->index = index; }
-};
-
 template <class Before>
 class HeapRun {
  public:
-  explicit HeapRun(const HeapCase& what) : items_(what.size), spread_(what.few_due_times ? 4 : 1'000'000'000) {
-    for (Item& item : items_) heap_.push(later_than(0), &item);
+  explicit HeapRun(const HeapCase& what) : spread_(what.few_due_times ? 4 : 1'000'000'000) {
+    positions_.resize(what.size);
+    for (std::size_t i = 0; i < what.size; ++i) heap_.push(later_than(0), static_cast<deliqueue::Slot>(i));
   }
 
   double hold(std::size_t operations) {
@@ -29,9 +22,9 @@ class HeapRun {
     for (std::int64_t& delay : delays) delay = static_cast<std::int64_t>(random_() % (2 * spread_));
     const std::int64_t start = clock_.now_ns();
     for (const std::int64_t delay : delays) {
-      const std::int64_t when = heap_.head().key.when;
-      Item* const item = heap_.pop();
-      heap_.push({when + delay, ++sequence_}, item);
+      const std::int64_t when = heap_.head().when;
+      const deliqueue::Slot slot = heap_.pop();
+      heap_.push({when + delay, ++sequence_}, slot);
     }
     return since(start, operations);
   }
@@ -53,10 +46,10 @@ class HeapRun {
 
   MonotonicClock clock_;
   std::mt19937_64 random_{1};
-  std::vector<Item> items_;
   std::uint64_t spread_;
-  std::int64_t sequence_ = 0;
-  deliqueue::Heap<Item*, ItemIndex, Before> heap_;
+  std::int32_t sequence_ = 0;
+  deliqueue::Positions positions_;
+  deliqueue::Heap<Before> heap_{positions_};
 };
 
 template <class Before>

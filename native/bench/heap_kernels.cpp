@@ -2,11 +2,11 @@
 
 extern "C" {
 
-std::size_t unjank_lesser_branchless(const unjank::bench::KernelEntry* entries, std::size_t i, std::size_t j) {
+std::size_t unjank_lesser_branchless(const unjank::deliqueue::HeapEntry* entries, std::size_t i, std::size_t j) {
   return unjank::deliqueue::BranchlessBefore::lesser(entries, i, j);
 }
 
-std::size_t unjank_lesser_branchy(const unjank::bench::KernelEntry* entries, std::size_t i, std::size_t j) {
+std::size_t unjank_lesser_branchy(const unjank::deliqueue::HeapEntry* entries, std::size_t i, std::size_t j) {
   return unjank::deliqueue::BranchyBefore::lesser(entries, i, j);
 }
 

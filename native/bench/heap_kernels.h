@@ -6,20 +6,10 @@
 
 #include "deliqueue/heap.h"
 
-namespace unjank::bench {
-
-// As in the queue's heap: a key and a pointer.
-struct KernelEntry {
-  deliqueue::Key key;
-  void* item;
-};
-
-}  // namespace unjank::bench
-
 // Exported under C names, which also a stripped module keeps.
 extern "C" {
-[[gnu::visibility("default")]] std::size_t unjank_lesser_branchless(const unjank::bench::KernelEntry* entries,
+[[gnu::visibility("default")]] std::size_t unjank_lesser_branchless(const unjank::deliqueue::HeapEntry* entries,
                                                                     std::size_t i, std::size_t j);
-[[gnu::visibility("default")]] std::size_t unjank_lesser_branchy(const unjank::bench::KernelEntry* entries,
+[[gnu::visibility("default")]] std::size_t unjank_lesser_branchy(const unjank::deliqueue::HeapEntry* entries,
                                                                  std::size_t i, std::size_t j);
 }

@@ -7,7 +7,7 @@
 //   payload       pusher before the push                      whoever claimed the node
 //   when          pusher before the push                      looper, visitors
 //   back          looper                                      looper
-//   heap_index    pusher (none), then looper                  looper
+//   slot          pusher (none), then looper                  looper
 //   free_next     whoever holds the node alone: remover, looper, pool
 //   depth         remover                                     removers (relaxed, a hint)
 //
@@ -28,13 +28,13 @@
 #include "base/cache_line.h"
 #include "deliqueue/message.h"
 #include "deliqueue/orders.h"
+#include "deliqueue/slots.h"
 
 namespace unjank::deliqueue {
 
 enum class Status : std::uint8_t { kFree, kPending, kTaken, kRemoved };
 enum class Kind : std::uint8_t { kMessage, kBarrier, kQuit };
 
-inline constexpr std::uint32_t kNotInHeap = UINT32_MAX;
 // Due times are kept inside (kFrontKey, kForever]; kFrontKey sorts before them all.
 inline constexpr std::int64_t kFrontKey = -(std::int64_t{1} << 62);
 
@@ -75,7 +75,7 @@ struct alignas(kCacheLine) Node {
   Plain<Release> release;
   Plain<Node*> back;
   Plain<Node*> free_next;
-  Plain<std::uint32_t> heap_index;
+  Plain<Slot> slot;  // kNoSlot: in no heap
   Atomic<std::uint32_t> depth{0};
 
   // The pusher, before the push. Starts the node's next generation.
@@ -93,7 +93,7 @@ struct alignas(kCacheLine) Node {
     data.set(message.data);
     release.set(message.release);
     back.set(nullptr);
-    heap_index.set(kNotInHeap);
+    slot.set(kNoSlot);
     state.store(State::pending(old.generation() + 1, kind, message.flags).bits, std::memory_order_relaxed);
   }
 

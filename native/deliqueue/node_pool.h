@@ -35,7 +35,9 @@ class NodeStock {
   NodeType* take() {
     if (local_ == nullptr) local_ = remote_.exchange(nullptr, O::kTakeBack);
     NodeType* const node = local_;
-    if (node != nullptr) local_ = node->free_next.get();
+    if (node == nullptr) return nullptr;
+    local_ = node->free_next.get();
+    prefetch_for_write(local_);
     return node;
   }
 

@@ -143,8 +143,8 @@ class Queue {
     const std::int64_t now = clock_.now_ns();
     for (;;) {
       const auto* const head = lanes_.head();
-      if (head == nullptr || head->key.when > now) return nothing_due(head);
-      NodeType* const node = head->item;
+      if (head == nullptr || head->when > now) return nothing_due(head);
+      NodeType* const node = lanes_.node_of(*head);
       lanes_.erase(node);
       if (node->claim(node->load_state(), Status::kTaken)) return hand_out(node);
       // A tombstone: whoever removed it has put it, or is about to put it, on the free-list.
@@ -169,7 +169,7 @@ class Queue {
     reclaim_tombstones();
     sweep();
     const auto* const head = lanes_.head();
-    return head == nullptr ? kForever : head->key.when;
+    return head == nullptr ? kForever : head->when;
   }
 
   // Messages the looper knows of, as of its last next(). Tombstones that are not reclaimed yet count.
@@ -182,7 +182,7 @@ class Queue {
   static constexpr std::uint8_t kNotQuitting = 255;
 
   PostResult post_node(const Message& message, Kind kind) {
-    if (stack_.refuses()) return {PostStatus::kQuit};
+    stack_.prefetch_top();
     NodeType* const node = Pool::take();
     if (node == nullptr) return {PostStatus::kNoMemory};
     const std::int64_t when = std::clamp(message.when_ns, kFrontKey + 1, kForever);
@@ -288,15 +288,15 @@ class Queue {
     Next next{.kind = Next::Kind::kMessage, .message = node->message(),
               .handle = {node, node->load_state().generation()}};
     unlink_and_retire(node);
+    lanes_.prefetch_next();
     return next;
   }
 
-  template <class Entry>
-  Next nothing_due(const Entry* head) {
+  Next nothing_due(const HeapEntry* head) {
     if (quit_applied_) return {.kind = Next::Kind::kQuit};
     sleep_plan_ = lanes_.sleep_plan(head);
     plan_is_current_ = true;
-    return {.kind = Next::Kind::kWait, .deadline_ns = head == nullptr ? kForever : head->key.when};
+    return {.kind = Next::Kind::kWait, .deadline_ns = head == nullptr ? kForever : head->when};
   }
 
   // Once, when the sentinel is found. The clock is read now, after it.

@@ -51,6 +51,9 @@ class Stack {
     } while (!publish(top, &sentinel_));
   }
 
+  // The line of `top` comes from the core that pushed last: asked for early, and to write, it is here for push().
+  void prefetch_top() const { prefetch_for_write(&top_); }
+
   bool refuses() const { return top_.load(std::memory_order_relaxed) == &sentinel_; }
   bool is_sentinel(const NodeType* node) const { return node == &sentinel_; }
   NodeType* first() const { return top_.load(O::kTraverse); }

@@ -1,6 +1,8 @@
 // The heap against std::sort and a sorted model, both comparators.
 #include <algorithm>
+#include <numeric>
 #include <random>
+#include <vector>
 
 #include "deliqueue/heap.h"
 #include "doctest/doctest.h"
@@ -9,55 +11,86 @@ namespace unjank::deliqueue {
 
 namespace {
 
-struct Item {
-  Key key;
-  std::size_t index = SIZE_MAX;
-};
-struct ItemIndex {
-  static void moved(Item* item, std::size_t index) { item->index = index; }
-};
-template <class Before>
-using TestHeap = Heap<Item*, ItemIndex, Before>;
-
 bool less(const Key& a, const Key& b) { return std::pair(a.when, a.sequence) < std::pair(b.when, b.sequence); }
 
-std::vector<Item> items(std::size_t count, unsigned seed, std::int64_t spread) {
+// Keys with slots: those of the vector's indices.
+std::vector<Key> keys(std::size_t count, unsigned seed, std::int64_t spread) {
   std::mt19937_64 random(seed);
-  std::vector<Item> out(count);
+  std::vector<Key> out(count);
   for (std::size_t i = 0; i < count; ++i) {
-    out[i].key = {static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spread)) - spread / 2,
-                  static_cast<std::int64_t>(i)};
+    out[i] = {static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spread)) - spread / 2,
+              static_cast<std::int32_t>(i)};
   }
   return out;
 }
 
-template <class H>
-void check_drains_sorted(H& heap) {
-  for (std::size_t i = 0; i < heap.size(); ++i) REQUIRE(heap.entries()[i].item->index == i);
-  std::vector<Key> out;
-  while (!heap.empty()) out.push_back(heap.pop()->key);
-  CHECK(std::is_sorted(out.begin(), out.end(), less));
+template <class Before = BranchlessBefore>
+struct TestHeap {
+  explicit TestHeap(const std::vector<Key>& keys) : all(keys) { positions.resize(keys.size()); }
+  void push(std::size_t i) { heap.push(all[i], static_cast<Slot>(i)); }
+  void append(std::size_t i) { heap.append(all[i], static_cast<Slot>(i)); }
+  void push_all() {
+    for (std::size_t i = 0; i < all.size(); ++i) push(i);
+  }
+  void check_drains_sorted() {
+    for (std::size_t i = 0; i < heap.size(); ++i) REQUIRE(positions.of(heap.entries()[i].slot) == i);
+    std::vector<Key> out;
+    while (!heap.empty()) out.push_back(all[heap.pop()]);
+    CHECK(std::is_sorted(out.begin(), out.end(), less));
+  }
+
+  std::vector<Key> all;
+  Positions positions;
+  Heap<Before> heap{positions};
+};
+
+struct CountingBefore {
+  static inline std::size_t count = 0;
+  template <class A, class B>
+  static bool before(const A& a, const B& b) {
+    ++count;
+    return BranchlessBefore::before(a, b);
+  }
+  static std::size_t lesser(const HeapEntry* entries, std::size_t i, std::size_t j) {
+    return before(entries[j], entries[i]) ? j : i;
+  }
+};
+
+// The head is taken and comes back later, with `backlog` entries throughout.
+double comparisons_per_hold(std::size_t backlog) {
+  constexpr std::size_t kHolds = 10'000;
+  std::mt19937_64 random(1);
+  TestHeap<CountingBefore> test(keys(backlog, 1, 1'000'000'000));
+  test.push_all();
+  CountingBefore::count = 0;
+  for (std::size_t i = 0; i < kHolds; ++i) {
+    const std::int64_t when = test.heap.head().when;
+    const Slot slot = test.heap.pop();
+    test.heap.push({when + static_cast<std::int64_t>(random() % 2'000'000'000), static_cast<std::int32_t>(i)}, slot);
+  }
+  return static_cast<double>(CountingBefore::count) / kHolds;
 }
 
 }  // namespace
 
 TEST_CASE("the comparators agree with each other, at the extremes too") {
-  const std::int64_t values[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
-  for (auto a : values)
-    for (auto b : values)
-      for (auto c : values)
-        for (auto d : values) {
-          CHECK(BranchlessBefore::before({a, b}, {c, d}) == less({a, b}, {c, d}));
-          CHECK(BranchyBefore::before({a, b}, {c, d}) == less({a, b}, {c, d}));
+  const std::int64_t times[] = {INT64_MIN, -1, 0, 1, INT64_MAX};
+  const std::int32_t sequences[] = {INT32_MIN, -1, 0, 1, INT32_MAX};
+  for (auto a : times)
+    for (auto b : sequences)
+      for (auto c : times)
+        for (auto d : sequences) {
+          const Key first{a, b}, second{c, d};
+          CHECK(BranchlessBefore::before(first, second) == less(first, second));
+          CHECK(BranchyBefore::before(first, second) == less(first, second));
         }
 }
 
 TEST_CASE_TEMPLATE("pushed keys come out sorted", Before, BranchlessBefore, BranchyBefore) {
   for (std::int64_t spread : {1, 3, 1'000'000}) {
-    std::vector<Item> all = items(1'000, 1, spread);
-    TestHeap<Before> heap;
-    for (Item& item : all) heap.push(item.key, &item);
-    check_drains_sorted(heap);
+    TestHeap<Before> test(keys(1'000, 1, spread));
+    test.push_all();
+    test.check_drains_sorted();
   }
 }
 
@@ -65,54 +98,74 @@ TEST_CASE_TEMPLATE("a batch of any size on a heap of any size settles into order
                    BranchyBefore) {
   for (std::size_t settled = 0; settled < 40; ++settled) {
     for (std::size_t added = 0; added < 90; ++added) {
-      std::vector<Item> all = items(settled + added, static_cast<unsigned>(settled * 100 + added), 50);
-      TestHeap<Before> heap;
-      for (std::size_t i = 0; i < settled; ++i) heap.push(all[i].key, &all[i]);
-      for (std::size_t i = settled; i < all.size(); ++i) heap.append(all[i].key, &all[i]);
-      heap.settle(settled);
-      REQUIRE(heap.size() == all.size());
-      check_drains_sorted(heap);
+      TestHeap<Before> test(keys(settled + added, static_cast<unsigned>(settled * 100 + added), 50));
+      for (std::size_t i = 0; i < settled; ++i) test.push(i);
+      for (std::size_t i = settled; i < test.all.size(); ++i) test.append(i);
+      test.heap.settle(settled);
+      REQUIRE(test.heap.size() == test.all.size());
+      test.check_drains_sorted();
     }
   }
 }
 
 TEST_CASE("small batches on a large heap settle into order") {
-  std::vector<Item> all = items(5'000, 7, 1'000);
-  TestHeap<BranchlessBefore> heap;
-  for (std::size_t i = 0; i < all.size();) {
-    const std::size_t settled = heap.size();
-    for (std::size_t batch = 0; batch < 1 + i % 97 && i < all.size(); ++batch, ++i) heap.append(all[i].key, &all[i]);
-    heap.settle(settled);
+  TestHeap<> test(keys(5'000, 7, 1'000));
+  for (std::size_t i = 0; i < test.all.size();) {
+    const std::size_t settled = test.heap.size();
+    for (std::size_t batch = 0; batch < 1 + i % 97 && i < test.all.size(); ++batch, ++i) test.append(i);
+    test.heap.settle(settled);
   }
-  check_drains_sorted(heap);
+  test.check_drains_sorted();
 }
 
-TEST_CASE("any entry can be erased by its index") {
+TEST_CASE("any entry can be erased by its position") {
   std::mt19937 random(3);
-  std::vector<Item> all = items(600, 3, 100);
-  TestHeap<BranchlessBefore> heap;
-  for (Item& item : all) heap.push(item.key, &item);
-  std::vector<Item*> order;
-  for (Item& item : all) order.push_back(&item);
+  TestHeap<> test(keys(600, 3, 100));
+  test.push_all();
+  std::vector<Slot> order(test.all.size());
+  std::iota(order.begin(), order.end(), Slot{0});
   std::shuffle(order.begin(), order.end(), random);
-  for (std::size_t i = 0; i < 400; ++i) heap.erase(order[i]->index);
-  CHECK(heap.size() == 200);
-  check_drains_sorted(heap);
+  for (std::size_t i = 0; i < 400; ++i) test.heap.erase(test.positions.of(order[i]));
+  CHECK(test.heap.size() == 200);
+  test.check_drains_sorted();
 }
 
 TEST_CASE("extract_if takes exactly what fits and leaves a heap") {
-  std::vector<Item> all = items(500, 5, 100);
-  TestHeap<BranchlessBefore> heap;
-  for (Item& item : all) heap.push(item.key, &item);
+  TestHeap<> test(keys(500, 5, 100));
+  test.push_all();
   std::size_t taken = 0;
-  heap.extract_if([](const Key& key) { return key.when > 0; },
-                  [&](Item* item) {
-                    CHECK(item->key.when > 0);
-                    ++taken;
-                  });
-  CHECK(taken + heap.size() == 500);
-  for (const auto& entry : heap.entries()) CHECK(entry.key.when <= 0);
-  check_drains_sorted(heap);
+  test.heap.extract_if([](const Key& key) { return key.when > 0; },
+                       [&](Slot slot) {
+                         CHECK(test.all[slot].when > 0);
+                         ++taken;
+                       });
+  CHECK(taken + test.heap.size() == 500);
+  for (const HeapEntry& entry : test.heap.entries()) CHECK(entry.when <= 0);
+  test.check_drains_sorted();
+}
+
+TEST_CASE("second is what is head after a pop") {
+  TestHeap<> test(keys(300, 9, 1'000));
+  test.push_all();
+  while (test.heap.size() > 1) {
+    const Slot second = test.heap.second().slot;
+    test.heap.pop();
+    REQUIRE(test.heap.head().slot == second);
+  }
+}
+
+TEST_CASE("siblings fill a pair of cache lines") {
+  TestHeap<> test(keys(100, 11, 10));
+  test.push_all();
+  CHECK(reinterpret_cast<std::uintptr_t>(&test.heap.entries()[1]) % (2 * kCacheLine) == 0);
+}
+
+// What a dispatch costs without the machine's caches: the time it takes grows by their misses as well.
+TEST_CASE("comparisons of a dispatch grow with the logarithm of the backlog") {
+  const double few = comparisons_per_hold(1'000);
+  const double many = comparisons_per_hold(1'000'000);
+  CHECK(many / few < 2.2);  // log 10^6 / log 10^3 is 2
+  CHECK(few > 8);
 }
 
 }  // namespace unjank::deliqueue

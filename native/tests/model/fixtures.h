@@ -33,7 +33,7 @@ struct Pool {
   static void reuse(NodeType& n) {
     const auto all = [](auto&... members) { (members.reuse(), ...); };
     all(n.next, n.target, n.what, n.obj, n.callback, n.receiver, n.token);
-    all(n.when, n.arg1, n.arg2, n.data, n.release, n.back, n.free_next, n.heap_index);
+    all(n.when, n.arg1, n.arg2, n.data, n.release, n.back, n.free_next, n.slot);
   }
 };
 
