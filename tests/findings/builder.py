@@ -232,9 +232,18 @@ class TraceBuilder:
                 self._switch(cpu, run.end, running, state, prio, idle, 120)
                 running, state, prio = idle, "R", 120
 
-    def waking(self, ts: int, thread: Thread, cpu: int, *, prio: int = 120) -> None:
-        """Adds the moment in which a sleeping thread became runnable."""
-        event = self._ftrace(cpu, ts, 0)
+    def waking(
+        self,
+        ts: int,
+        thread: Thread,
+        cpu: int,
+        *,
+        prio: int = 120,
+        by: Thread | None = None,
+        on: int | None = None,
+    ) -> None:
+        """Adds the moment in which a sleeping thread became runnable, woken `by` one that ran `on` a CPU."""
+        event = self._ftrace(cpu if on is None else on, ts, by.tid if by else 0)
         event.sched_waking.comm = thread.name
         event.sched_waking.pid = thread.tid
         event.sched_waking.prio = prio

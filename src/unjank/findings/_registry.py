@@ -3,12 +3,15 @@
 from collections.abc import Callable, Iterable
 
 from unjank.findings import (
+    cross_core_handoff,
     deadlock_cycle,
     lock_contention,
     priority_inversion,
     queue_backlog,
     queue_contention_jank,
     queue_contention_startup,
+    switch_storm,
+    updater_hotspot,
 )
 from unjank.findings._evidence import Evidence
 from unjank.findings._model import Finding, FindingSet
@@ -24,6 +27,9 @@ RULES: tuple[tuple[str, Rule], ...] = (
     (queue_contention_jank.KIND, queue_contention_jank.find),
     (queue_contention_startup.KIND, queue_contention_startup.find),
     (queue_backlog.KIND, queue_backlog.find),
+    (switch_storm.KIND, switch_storm.find),
+    (cross_core_handoff.KIND, cross_core_handoff.find),
+    (updater_hotspot.KIND, updater_hotspot.find),
 )
 
 
