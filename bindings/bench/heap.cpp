@@ -30,6 +30,12 @@ std::pair<double, double> heap_time(std::string_view comparator, std::size_t siz
   return {times.hold_ns, times.drain_ns};
 }
 
+double comparisons(std::size_t size, std::size_t holds) {
+  require_some(size, "size");
+  require_some(holds, "holds");
+  return comparisons_per_hold(size, holds);
+}
+
 std::size_t lesser(std::string_view comparator, std::pair<std::int64_t, std::int32_t> first,
                    std::pair<std::int64_t, std::int32_t> second) {
   const deliqueue::HeapEntry entries[] = {{first.first, first.second, 0}, {second.first, second.second, 0}};
@@ -42,6 +48,7 @@ std::size_t lesser(std::string_view comparator, std::pair<std::int64_t, std::int
 void bind_heap(nb::module_& module) {
   module.def("heap_ns", &heap_time, "comparator"_a, nb::kw_only(), "size"_a, "few_due_times"_a, "operations"_a,
              Unlocked());
+  module.def("comparisons_per_hold", &comparisons, nb::kw_only(), "size"_a, "holds"_a, Unlocked());
   module.def("lesser", &lesser, "comparator"_a, "first"_a, "second"_a);
 }
 

@@ -52,6 +52,18 @@ class HeapRun {
   deliqueue::Heap<Before> heap_{positions_};
 };
 
+struct CountingBefore {
+  static inline std::size_t count = 0;
+  template <class A, class B>
+  static bool before(const A& a, const B& b) {
+    ++count;
+    return deliqueue::BranchlessBefore::before(a, b);
+  }
+  static std::size_t lesser(const deliqueue::HeapEntry* entries, std::size_t i, std::size_t j) {
+    return before(entries[j], entries[i]) ? j : i;
+  }
+};
+
 template <class Before>
 HeapTimes measure(const HeapCase& what) {
   HeapRun<Before> run(what);
@@ -65,6 +77,13 @@ HeapTimes measure(const HeapCase& what) {
 HeapTimes heap_times(const HeapCase& what) {
   return what.comparator == Comparator::kBranchless ? measure<deliqueue::BranchlessBefore>(what)
                                                     : measure<deliqueue::BranchyBefore>(what);
+}
+
+double comparisons_per_hold(std::size_t size, std::size_t holds) {
+  HeapRun<CountingBefore> run({.size = size});
+  CountingBefore::count = 0;
+  run.hold(holds);
+  return static_cast<double>(CountingBefore::count) / static_cast<double>(holds);
 }
 
 }  // namespace unjank::bench

@@ -20,4 +20,7 @@ struct HeapTimes {
 };
 HeapTimes heap_times(const HeapCase& what);
 
+// Comparisons to pop the head and push it again for later: what grows with the size alone, whatever the caches.
+double comparisons_per_hold(std::size_t size, std::size_t holds);
+
 }  // namespace unjank::bench

@@ -31,6 +31,9 @@ def heap_ns(
 ) -> tuple[float, float]:
     """Nanoseconds per operation: (pop the head and push it again, for later; pop until nothing is left)."""
 
+def comparisons_per_hold(*, size: int, holds: int) -> float:
+    """Comparisons the heap makes to pop its head and push it again for later."""
+
 def lesser(comparator: _Comparator, first: tuple[int, int], second: tuple[int, int]) -> int:
     """Which of two (due time, sequence number) comes first, 0 or 1, by the function that is disassembled."""
 

@@ -48,4 +48,12 @@ TEST_CASE("both comparators are timed") {
   }
 }
 
+// What a dispatch costs without the machine's caches: the time it takes grows by their misses as well.
+TEST_CASE("comparisons of a dispatch grow with the logarithm of the backlog") {
+  const double few = comparisons_per_hold(1'000, 10'000);
+  const double many = comparisons_per_hold(1'000'000, 10'000);
+  CHECK(few > 8);
+  CHECK(many / few < 2.2);  // log 10^6 / log 10^3 is 2
+}
+
 }  // namespace unjank::bench

@@ -44,33 +44,6 @@ struct TestHeap {
   Heap<Before> heap{positions};
 };
 
-struct CountingBefore {
-  static inline std::size_t count = 0;
-  template <class A, class B>
-  static bool before(const A& a, const B& b) {
-    ++count;
-    return BranchlessBefore::before(a, b);
-  }
-  static std::size_t lesser(const HeapEntry* entries, std::size_t i, std::size_t j) {
-    return before(entries[j], entries[i]) ? j : i;
-  }
-};
-
-// The head is taken and comes back later, with `backlog` entries throughout.
-double comparisons_per_hold(std::size_t backlog) {
-  constexpr std::size_t kHolds = 10'000;
-  std::mt19937_64 random(1);
-  TestHeap<CountingBefore> test(keys(backlog, 1, 1'000'000'000));
-  test.push_all();
-  CountingBefore::count = 0;
-  for (std::size_t i = 0; i < kHolds; ++i) {
-    const std::int64_t when = test.heap.head().when;
-    const Slot slot = test.heap.pop();
-    test.heap.push({when + static_cast<std::int64_t>(random() % 2'000'000'000), static_cast<std::int32_t>(i)}, slot);
-  }
-  return static_cast<double>(CountingBefore::count) / kHolds;
-}
-
 }  // namespace
 
 TEST_CASE("the comparators agree with each other, at the extremes too") {
@@ -158,14 +131,6 @@ TEST_CASE("siblings fill a pair of cache lines") {
   TestHeap<> test(keys(100, 11, 10));
   test.push_all();
   CHECK(reinterpret_cast<std::uintptr_t>(&test.heap.entries()[1]) % (2 * kCacheLine) == 0);
-}
-
-// What a dispatch costs without the machine's caches: the time it takes grows by their misses as well.
-TEST_CASE("comparisons of a dispatch grow with the logarithm of the backlog") {
-  const double few = comparisons_per_hold(1'000);
-  const double many = comparisons_per_hold(1'000'000);
-  CHECK(many / few < 2.2);  // log 10^6 / log 10^3 is 2
-  CHECK(few > 8);
 }
 
 }  // namespace unjank::deliqueue

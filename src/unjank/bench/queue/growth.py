@@ -9,11 +9,15 @@ from unjank.bench._run import Progress, Scale, interleaved
 from unjank.bench.queue._settings import PRODUCERS
 
 _BACKLOGS = (1_000, 10_000, 100_000, 1_000_000)
+_LEVELS = 1.1  # a tenth on top, since a heap has whole levels
 _FLAT = 1.25  # a quarter on top for caches that no longer hold everything
 
 
 def measure(report: Report, scale: Scale, progress: Progress) -> None:
-    """Backlogs from 10^3 to 10^6: `post_growth`, `dispatch_growth`, each the time at most over at least."""
+    """Backlogs from 10^3 to 10^6: `post_growth`, `dispatch_growth`, each the time at most over at least.
+
+    `dispatch_comparisons_growth` is the heap's part without the machine's caches: counted, not timed.
+    """
     sizes = [scale.count(backlog) for backlog in _BACKLOGS]
     logarithmic = log(sizes[-1]) / log(max(2, sizes[0]))
     for name, side, bound in (("post", _post, _FLAT), ("dispatch", _dispatch, logarithmic)):
@@ -25,6 +29,11 @@ def measure(report: Report, scale: Scale, progress: Progress) -> None:
         least, most = times[str(sizes[0])], times[str(sizes[-1])]
         goal = Goal(bound, at_least=False)
         report.compare(f"{name}_growth", most, least, of="time", goal=goal)
+    counts = {size: [_bench.comparisons_per_hold(size=size, holds=scale.count(10_000))] for size in sizes}
+    for size in sizes:
+        report.add("dispatch_comparisons", "comparisons/dispatch", counts[size], backlog=size)
+    goal = Goal(logarithmic * _LEVELS, at_least=False)
+    report.compare("dispatch_comparisons_growth", counts[sizes[-1]], counts[sizes[0]], of="count", goal=goal)
 
 
 def _post(backlog: int, scale: Scale) -> Measure:
