@@ -86,4 +86,4 @@ def test_notes_of_the_trace_come_first() -> None:
 def _rows(sql: str) -> list[object]:
     """An empty trace: only the two queries that always have a row give one."""
     empty = type("Row", (), {"start": 0, "finish": 0, "waits": 0, "longest": None})
-    return [empty()] if "trace_start()" in sql or "COUNT() AS waits" in sql else []
+    return [empty()] if "trace_start() AS start" in sql or "COUNT() AS waits" in sql else []

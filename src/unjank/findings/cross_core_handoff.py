@@ -18,8 +18,9 @@ EXTREME_PER_S = 10_000
 
 def find(evidence: Evidence) -> Iterator[Finding]:
     """Yields one finding per pair of threads."""
-    for row in evidence.rows(KIND):
-        yield _finding(evidence, row)
+    if evidence.scheduling.is_recorded:
+        for row in evidence.rows(KIND):
+            yield _finding(evidence, row)
 
 
 def severity(peak_per_s: int) -> Severity:
