@@ -14,6 +14,8 @@
 // Breaks if weakened: pool_model_test "give back races take", a data race on the payload.
 #pragma once
 
+#include <pthread.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -80,6 +82,8 @@ class NodePool {
   }
 
  private:
+  friend struct NodePoolProbe;  // node_pool_test
+
   // Slabs are aligned to their size, so a node's address leads to its stock.
   static constexpr std::size_t kSlabBytes = 16 * 1024;
   struct alignas(sizeof(NodeType)) Slab {
@@ -120,9 +124,15 @@ class NodePool {
     std::vector<Stock*> abandoned;
     std::vector<Stock*> all;  // keeps every slab reachable for leak checkers
   };
-  // Never destroyed: threads may outlive static destruction.
+  // Never destroyed: threads may outlive static destruction. fork() waits for its lock, so that it is free in the
+  // child, whose other threads are gone.
   static Registry& registry() {
-    static Registry* const registry = new Registry;
+    static Registry* const registry = [] {
+      Registry* const made = new Registry;
+      pthread_atfork([] { NodePool::registry().mutex.lock(); }, [] { NodePool::registry().mutex.unlock(); },
+                     [] { NodePool::registry().mutex.unlock(); });
+      return made;
+    }();
     return *registry;
   }
 

@@ -1,5 +1,9 @@
 // The pool: nodes go home, and stocks outlive their threads.
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <thread>
 
@@ -7,6 +11,12 @@
 #include "doctest/doctest.h"
 
 namespace unjank::deliqueue {
+
+struct NodePoolProbe {
+  static std::mutex& lock() { return NodePool::registry().mutex; }
+  // glibc's futex word is 2 while somebody sleeps on it.
+  static bool awaited() { return std::atomic_ref(lock().native_handle()->__data.__lock).load() == 2; }
+};
 
 namespace {
 
@@ -68,6 +78,24 @@ TEST_CASE("a list of nodes from several threads goes back in one call") {
   const auto again = take(200);
   CHECK(std::set(again.begin(), again.end()).size() == 200);
   give_back(again);
+}
+
+TEST_CASE("fork waits for whoever holds the registry, so that a child can take nodes") {
+  std::mutex& lock = NodePoolProbe::lock();
+  std::atomic<bool> held{false}, forked{false};
+  std::thread holder([&] {
+    const std::lock_guard holding(lock);
+    held = true;
+    while (!NodePoolProbe::awaited() && !forked) std::this_thread::yield();
+  });
+  while (!held) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) _exit(lock.try_lock() ? 0 : 1);
+  forked = true;
+  holder.join();
+  int status = -1;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 }  // namespace unjank::deliqueue
