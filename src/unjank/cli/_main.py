@@ -9,6 +9,7 @@ from typer.exceptions import TyperException
 
 from unjank import UnjankError, __version__
 from unjank.cli.bench import bench
+from unjank.cli.cpu import cpu
 from unjank.cli.doctor import doctor
 from unjank.cli.query import query
 from unjank.cli.report import report
@@ -43,6 +44,7 @@ def _root(
 
 
 app.add_typer(bench)
+app.add_typer(cpu)
 app.command()(doctor)
 app.command()(query)
 app.command()(report)

@@ -4,6 +4,10 @@ from dataclasses import dataclass
 
 from unjank._errors import CpuError
 
+FIRST_FIELD = 3
+"""The number of the field that follows the name."""
+_LAST_FIELD = 41
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadStat:
@@ -34,27 +38,37 @@ class ThreadStat:
     policy: int
 
 
-def parse_stat(text: bytes) -> ThreadStat:
-    """Reads the line. The name ends at the *last* closing bracket: it may hold some itself.
+def split_stat(text: bytes) -> tuple[str, list[bytes]]:
+    """The name, and the fields from field 3 on. The name ends at the last closing bracket: it may hold some.
 
     Raises:
         CpuError: It is not such a line.
     """
     opening, closing = text.find(b"("), text.rfind(b")")
     fields = text[closing + 2 :].split()
-    if opening < 1 or closing < opening or len(fields) < _LAST_FIELD - _FIRST_FIELD + 1:
+    if opening < 1 or closing < opening or len(fields) < _LAST_FIELD - FIRST_FIELD + 1:
         raise CpuError(f"not a line of /proc/PID/stat: {text[:80]!r}")
+    return text[opening + 1 : closing].decode(errors="replace"), fields
+
+
+def parse_stat(text: bytes) -> ThreadStat:
+    """Reads the line.
+
+    Raises:
+        CpuError: It is not such a line.
+    """
+    name, fields = split_stat(text)
     return ThreadStat(
-        tid=int(text[:opening]),
-        name=text[opening + 1 : closing].decode(errors="replace"),
+        tid=int(text[: text.find(b"(")]),
+        name=name,
         state=fields[0].decode(),
-        flags=int(fields[9 - _FIRST_FIELD]),
-        cpu_ticks=int(fields[14 - _FIRST_FIELD]) + int(fields[15 - _FIRST_FIELD]),
-        nice=int(fields[19 - _FIRST_FIELD]),
-        start_ticks=int(fields[22 - _FIRST_FIELD]),
-        last_cpu=int(fields[39 - _FIRST_FIELD]),
-        realtime_priority=int(fields[40 - _FIRST_FIELD]),
-        policy=int(fields[41 - _FIRST_FIELD]),
+        flags=int(fields[9 - FIRST_FIELD]),
+        cpu_ticks=int(fields[14 - FIRST_FIELD]) + int(fields[15 - FIRST_FIELD]),
+        nice=int(fields[19 - FIRST_FIELD]),
+        start_ticks=int(fields[22 - FIRST_FIELD]),
+        last_cpu=int(fields[39 - FIRST_FIELD]),
+        realtime_priority=int(fields[40 - FIRST_FIELD]),
+        policy=int(fields[41 - FIRST_FIELD]),
     )
 
 
@@ -111,7 +125,3 @@ def _after(text: bytes, key: bytes) -> int | None:
     colon = text.find(b":", at)
     end = text.find(b"\n", colon)
     return int(text[colon + 1 : end if end > 0 else len(text)])
-
-
-_FIRST_FIELD = 3  # what follows the name
-_LAST_FIELD = 41

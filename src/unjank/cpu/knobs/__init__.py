@@ -8,6 +8,7 @@ name, as the journal needs it.
 from unjank.cpu.knobs.cpufreq import FrequencyLimit, Governor, policies
 from unjank.cpu.knobs.knob import Availability, HeldKnob, Knob
 from unjank.cpu.knobs.latency import WakeLatency
+from unjank.cpu.knobs.listing import KnobState, list_knobs
 from unjank.cpu.knobs.perflock import PerfLock
 from unjank.cpu.knobs.registry import find_knob
 from unjank.cpu.knobs.turbo import turbo_knobs
@@ -18,9 +19,11 @@ __all__ = [
     "Governor",
     "HeldKnob",
     "Knob",
+    "KnobState",
     "PerfLock",
     "WakeLatency",
     "find_knob",
+    "list_knobs",
     "policies",
     "turbo_knobs",
 ]
