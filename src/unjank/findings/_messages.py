@@ -36,6 +36,23 @@ WHERE s.category = 'mq' AND s.name GLOB 'post *'
 ORDER BY s.ts, s.id
 """
 
+# Android's own category mq: an instant at the sender, a flow from there to the slice in which it runs.
+_ANDROID_SQL = """
+SELECT
+  send.ts, sender.utid,
+  EXTRACT_ARG(send.arg_set_id, 'message_queue.receiving_thread_name') AS receiver,
+  EXTRACT_ARG(send.arg_set_id, 'message_queue.message_code') AS code,
+  EXTRACT_ARG(send.arg_set_id, 'message_queue.message_delay_ms') AS delay_ms,
+  run.ts AS run_ts, run.dur AS run_dur, looper.utid AS looper_utid
+FROM slice send
+JOIN thread_track sender ON send.track_id = sender.id
+LEFT JOIN flow ON flow.slice_out = send.id
+LEFT JOIN slice run ON run.id = flow.slice_in
+LEFT JOIN thread_track looper ON run.track_id = looper.id
+WHERE send.category = 'mq' AND EXTRACT_ARG(send.arg_set_id, 'message_queue.receiving_thread_name') IS NOT NULL
+ORDER BY send.ts, send.id
+"""
+
 _LEFT_SQL = """
 SELECT name, upid, value FROM (
   SELECT
@@ -49,6 +66,7 @@ SELECT name, upid, value FROM (
   WHERE track.name GLOB 'messages pending (looper *)'
 ) WHERE age = 1
 """
+_NS_PER_MS = 1_000_000
 _LOOPER_NAME = re.compile(r"messages pending \(looper ([0-9]{1,9})\)")
 
 
@@ -104,6 +122,7 @@ def read_messages(
     loopers: dict[Hashable, LooperMessages] = defaultdict(LooperMessages)
     _read_dispatches(tp, threads, trace_end, loopers)
     _read_posts(tp, threads, loopers)
+    _read_android(tp, threads, trace_end, loopers)
     for key, left in _read_left(tp, processes):
         if key in loopers:
             loopers[key].left = left
@@ -134,6 +153,29 @@ def _read_posts(tp: Queryable, threads: ThreadTable, loopers: dict[Hashable, Loo
         looper.thread = looper.thread or threads.with_tid(poster.upid, number(row.looper_tid), row.ts)
         site = Site.parse(text(row.site) or "")
         looper.posts.append(Post(poster, site, row.ts + due_in, bool(row.ran)))
+
+
+def _read_android(
+    tp: Queryable, threads: ThreadTable, trace_end: int, loopers: dict[Hashable, LooperMessages]
+) -> None:
+    """Reads Android's messages; its loopers have no number, so the thread stands for it."""
+    for row in tp.query(_ANDROID_SQL):
+        poster = threads[row.utid]
+        due = row.ts + (number(row.delay_ms) or 0) * _NS_PER_MS
+        ran = row.looper_utid is not None
+        thread = threads[row.looper_utid] if ran else threads.named(poster.upid, str(row.receiver), row.ts)
+        if thread is None:
+            continue
+        looper = loopers["android", thread.utid]
+        looper.thread = thread
+        looper.posts.append(Post(poster, None, due, ran))
+        if ran:
+            end = max(row.run_ts, trace_end) if row.run_dur < 0 else row.run_ts + row.run_dur
+            code = number(row.code)
+            looper.dispatches.append(Dispatch(due, row.run_ts, end, None if code is None else f"#{code}"))
+    for key, looper in loopers.items():
+        if isinstance(key, tuple) and key[0] == "android":
+            looper.dispatches.sort(key=lambda message: message.start)
 
 
 def _read_left(tp: Queryable, processes: ProcessTable) -> Iterator[tuple[Hashable, int]]:

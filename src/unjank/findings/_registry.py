@@ -10,6 +10,8 @@ from unjank.findings import (
     queue_backlog,
     queue_contention_jank,
     queue_contention_startup,
+    queue_delay,
+    slow_dispatch,
     switch_storm,
     updater_hotspot,
 )
@@ -27,6 +29,8 @@ RULES: tuple[tuple[str, Rule], ...] = (
     (queue_contention_jank.KIND, queue_contention_jank.find),
     (queue_contention_startup.KIND, queue_contention_startup.find),
     (queue_backlog.KIND, queue_backlog.find),
+    (queue_delay.KIND, queue_delay.find),
+    (slow_dispatch.KIND, slow_dispatch.find),
     (switch_storm.KIND, switch_storm.find),
     (cross_core_handoff.KIND, cross_core_handoff.find),
     (updater_hotspot.KIND, updater_hotspot.find),
