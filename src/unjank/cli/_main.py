@@ -11,6 +11,7 @@ from unjank import UnjankError, __version__
 from unjank.cli.bench import bench
 from unjank.cli.cpu import cpu
 from unjank.cli.doctor import doctor
+from unjank.cli.fleet import fleet
 from unjank.cli.query import query
 from unjank.cli.report import report
 from unjank.cli.run import run
@@ -46,6 +47,7 @@ def _root(
 app.add_typer(bench)
 app.add_typer(cpu)
 app.command()(doctor)
+app.command()(fleet)
 app.command()(query)
 app.command()(report)
 app.command(context_settings={"allow_interspersed_args": False})(run)

@@ -57,7 +57,7 @@ def query(
 
     Data goes to standard output, notes about the trace to standard error.
     """
-    statements = _read_sql(sql, file)
+    statements = read_sql(sql, file)
     if output_format is OutputFormat.PARQUET and output is None and sys.stdout.isatty():
         raise typer.BadParameter("parquet is not for a terminal; write it to a file with -o FILE.")
     _run(trace, statements, output_format, output, engine, shell_path)
@@ -90,7 +90,12 @@ def _run(
             writer.finish()
 
 
-def _read_sql(sql: str | None, file: Path | None) -> str:
+def read_sql(sql: str | None, file: Path | None) -> str:
+    """SQL from an argument, a file, or standard input.
+
+    Raises:
+        UnjankError: The file can't be read, or is not text.
+    """
     if sql is not None and file is not None:
         raise typer.BadParameter("give SQL or -f FILE, not both.")
     if sql is not None and sql != _STDIO:

@@ -34,7 +34,8 @@ class EngineBackend(TraceProcessorRpc):
         self.notes = [compiled.note] if compiled.note else []
 
     def reset(self, *, ingest_ftrace_in_raw: bool) -> None:
-        """Sets how the trace will be read; before the first byte of it."""
+        """Sets how the trace will be read, before the first byte of it; frees one that was loaded before."""
+        self.framing = PacketFraming()
 
         def fill(request: Message) -> None:
             request.reset_trace_processor_args.ingest_ftrace_in_raw_table = ingest_ftrace_in_raw

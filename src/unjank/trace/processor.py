@@ -26,6 +26,8 @@ from unjank.trace.sql_packages import read_sql_package
 
 EngineName = Literal["wasm", "wasm64", "shell"]
 _ENGINES = ("wasm", "wasm64", "shell")
+# The engine's memory never shrinks: beyond this a new engine is cheaper than the memory.
+_LARGEST_REUSED_BYTES = 512 << 20
 
 
 class TraceProcessor(PerfettoTraceProcessor):
@@ -43,9 +45,13 @@ class TraceProcessor(PerfettoTraceProcessor):
             needs it; "wasm64", the same with 64-bit memory from the start; or "shell", a
             trace_processor_shell.
         shell_path: the shell; without it the one on PATH. It is never downloaded.
+        memory_limit: bytes that the memory of the engine in this process may grow to; one that needs more
+            dies. None is all that it can address.
 
     Attributes:
         notes: what the user should know: that the trace is cut off, that data was lost while recording.
+        incomplete: the note that says the trace is cut off or damaged, so that only a part of it was loaded;
+            empty for a whole one.
 
     Raises:
         TraceLoadError: the trace can't be read. It is a TraceError, and a perfetto TraceProcessorException.
@@ -68,13 +74,16 @@ class TraceProcessor(PerfettoTraceProcessor):
         *,
         engine: EngineName | None = None,
         shell_path: str | os.PathLike[str] | None = None,
+        memory_limit: int | None = None,
     ) -> None:
         config = copy(config) if config else TraceProcessorConfig()  # the shell's path is put into it
         self._shell_path = shell_path or config.bin_path
         self._engine_name = _choose_engine(engine, self._shell_path)
+        self._memory_limit = memory_limit
         self._source: TraceSource | None = None
         self._loaded = False
         self.notes: list[str] = []
+        self.incomplete = ""
         if isinstance(trace, (str, bytes, bytearray, memoryview)) and not trace:
             raise TraceLoadError("the trace is empty")  # perfetto would take it for none
         with self._explained(self._load_error):
@@ -86,6 +95,27 @@ class TraceProcessor(PerfettoTraceProcessor):
         if isinstance(self._backend, EngineBackend):
             return "wasm64" if self._backend.instance.bits == 64 else "wasm"
         return "shell" if self.subprocess else "remote"
+
+    def load(self, trace: Any) -> None:  # noqa: ANN401  perfetto's TraceReference has no static type
+        """Loads a trace in place of the one that was there; what was made in that one's SQL is gone.
+
+        The engine in this process is used again, which takes a third of the time that a new one takes. One
+        that died, or grew large, is replaced. An object that failed to load may load another.
+
+        Raises:
+            TraceLoadError: the trace can't be read.
+            EngineUnavailableError: closed, or an engine outside this process, which loads one trace only.
+        """
+        if not isinstance(self._backend, EngineBackend):
+            raise EngineUnavailableError("only the engine in this process can load another trace")
+        self._source, self._loaded, self.notes, self.incomplete = None, False, [], ""
+        with self._explained(self._load_error):
+            bits: Bits = 64 if self._engine_name == "wasm64" else 32
+            if self._backend.instance.is_reusable(bits, _LARGEST_REUSED_BYTES):
+                self._prepare(self._backend)
+            else:
+                self._replace_engine(bits)
+            self._parse_trace(trace)
 
     def query(self, sql: str) -> Any:  # noqa: ANN401  perfetto's QueryResultIterator
         """Runs SQL and returns perfetto's iterator over the rows of the last statement.
@@ -162,13 +192,21 @@ class TraceProcessor(PerfettoTraceProcessor):
 
     def _engine_backend(self, bits: Bits) -> EngineBackend:
         _require_shell_options_unset(self.config)
-        backend = EngineBackend(self.protos, bits, self._narrow_heap_limit if bits == 32 else None)
+        limits = [self._memory_limit, self._narrow_heap_limit if bits == 32 else None]
+        backend = EngineBackend(self.protos, bits, min(filter(None, limits), default=None))
+        self._prepare(backend)
+        return backend
+
+    def _prepare(self, backend: EngineBackend) -> None:
         backend.reset(ingest_ftrace_in_raw=self.config.ingest_ftrace_in_raw)
         for package in self.config.add_sql_packages or ():
             given = (package,) if isinstance(package, str) else (package.path, package.package)
             backend.register_sql_package(read_sql_package(*given))
         self.notes += [note for note in backend.notes if note not in self.notes]
-        return backend
+
+    def _is_narrow_enough(self) -> bool:
+        """Whether the limit on memory is below what 32 bits address, so that more bits would not help."""
+        return self._memory_limit is not None and self._memory_limit < 1 << 32
 
     def _replace_engine(self, bits: Bits) -> None:
         self._backend.close()
@@ -181,12 +219,14 @@ class TraceProcessor(PerfettoTraceProcessor):
         try:
             self._load(source)
         except EngineDiedError as error:
-            if not error.out_of_memory or self.engine != "wasm":
+            if not error.out_of_memory or self.engine != "wasm" or self._is_narrow_enough():
                 raise
             self._replace_engine(64)
             self._load(source)
         self._loaded = True
-        self.notes += cut_off_note(source.framing) + stats_notes(self.rows(STATS_SQL))
+        cut_off = cut_off_note(source.framing)
+        self.incomplete = "".join(cut_off) or self.incomplete
+        self.notes += cut_off + stats_notes(self.rows(STATS_SQL))
         if source.path is not None:
             self._metadata = {**self._metadata, "_path": source.name}
 
@@ -211,6 +251,7 @@ class TraceProcessor(PerfettoTraceProcessor):
         except PerfettoException:
             raise error from None  # the first error tells more about the trace that was given
         self.notes.append(saved.note)
+        self.incomplete = saved.note
 
     @contextmanager
     def _explained(self, explain: Callable[[str], Exception]) -> Iterator[None]:

@@ -117,6 +117,15 @@ class EngineInstance:
         """How much memory the engine has."""
         return self._host.memory.size
 
+    def is_reusable(self, bits: int, largest: int) -> bool:
+        """Whether another trace may be loaded: alive, of that pointer width, and not above `largest` bytes.
+
+        A closed engine counts as reusable, so that using it again is refused rather than mended.
+        """
+        if self._death:
+            return self._death == "closed"
+        return self.bits == bits and self.memory_bytes <= largest
+
     def log(self) -> list[str]:
         """The last lines the engine wrote to its standard error."""
         return self._host.log.lines()

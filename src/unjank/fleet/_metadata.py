@@ -1,0 +1,29 @@
+"""What a trace says of itself: the columns beside its name, the same for every trace."""
+
+from unjank.trace import TraceProcessor
+
+# Column (after `trace_`) and the name that Perfetto's table `metadata` has for it.
+_FACTS = {
+    "build": "android_build_fingerprint",
+    "sdk": "android_sdk_version",
+    "system": "system_name",
+    "release": "system_release",
+    "machine": "system_machine",
+    "type": "trace_type",
+    "uuid": "trace_uuid",
+}
+FACT_NAMES = tuple(_FACTS)
+COLUMN_PREFIX = "trace_"
+
+_SQL = """
+SELECT name, COALESCE(str_value, CAST(int_value AS TEXT)) AS value
+FROM metadata
+WHERE name IN ({names})
+ORDER BY id DESC
+""".format(names=", ".join(f"'{name}'" for name in _FACTS.values()))
+
+
+def read_facts(tp: TraceProcessor) -> dict[str, str]:
+    """The facts that the trace has; of several values of one the first counts."""
+    values = {row["name"]: row["value"] for row in tp.rows(_SQL)}
+    return {column: str(values[name]) for column, name in _FACTS.items() if values.get(name) is not None}

@@ -1,0 +1,48 @@
+"""A trace of the fleet: its name, and what its owner knows about it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One trace to look at.
+
+    Attributes:
+        name: Path or fsspec URL; also what the result calls it.
+        metadata: Facts about it by name, such as the device; each becomes a column `trace_NAME`.
+    """
+
+    name: str
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, name: str) -> "Trace":
+        """The trace of a path or URL; folders named `KEY=VALUE` above it are its metadata."""
+        return cls(name, facts_in_path(name))
+
+    @property
+    def label(self) -> str:
+        """The name as valid text, which file names need not be."""
+        return self.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+    @property
+    def is_remote(self) -> bool:
+        """True for an fsspec URL, false for a path."""
+        return is_url(self.name)
+
+
+def is_url(name: str) -> bool:
+    """True for text that fsspec takes for a URL, also a chained one."""
+    return "://" in name or "::" in name
+
+
+def facts_in_path(name: str) -> dict[str, str]:
+    """What folders named `KEY=VALUE` say, as Hive and its successors lay out data."""
+    facts = {}
+    for part in PurePosixPath(name).parts[:-1]:
+        key, equals, value = part.partition("=")
+        if equals and key.isidentifier():
+            facts[key] = value
+    return facts
