@@ -48,7 +48,7 @@ def report(
     from unjank.report import document, lead_sentence, load_findings, render, write_document
 
     loaded = load_findings(trace, engine=engine.value if engine else None, shell_path=shell_path)
-    _survive_encodings()
+    survive_encodings()
     if json == "-":
         write_document(document(loaded.found, trace=str(trace), engine=loaded.engine), sys.stdout)
         typer.echo(lead_sentence(loaded.found), err=True)
@@ -61,7 +61,7 @@ def report(
         raise typer.Exit(EXIT_THRESHOLD_CROSSED)
 
 
-def _survive_encodings() -> None:
+def survive_encodings() -> None:
     """Lets a stream whose encoding lacks a character, such as µ, show an escape instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
