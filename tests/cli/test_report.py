@@ -142,6 +142,25 @@ def test_unwritable_json(launcher: Path) -> None:
     assert "cannot write /nonexistent/out.json" in done.stderr
 
 
+def test_page_besides_the_report(launcher: Path, tmp_path: Path) -> None:
+    """With `--html FILE` people still get the report, and the page has its first sentence and a picture."""
+    target = tmp_path / "out.html"
+    done = unjank("report", launcher, "--html", target)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "priority-inversion (1)" in done.stdout
+    page = target.read_text("utf-8")
+    assert "UI thread (launcher.py) waited 18.2 ms for Queue._lock (launcher.py:41)" in page
+    assert '<svg class="picture wide"' in page
+    assert [path.name for path in tmp_path.iterdir() if ".tmp" in path.name] == []
+
+
+def test_unwritable_page(launcher: Path) -> None:
+    """A page that cannot be written is exit code 2 and says which."""
+    done = unjank("report", launcher, "--html", "/nonexistent/out.html")
+    assert done.returncode == 2
+    assert "/nonexistent/out.html" in done.stderr
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
 def test_any_encoding_of_the_terminal(launcher: Path, encoding: str) -> None:
     """A terminal that lacks a character gets an escape instead of a crash."""

@@ -28,6 +28,9 @@ def report(
             metavar="FILE|-", help="Write the report as JSON too; '-' is standard output, then alone."
         ),
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report as a page too, with pictures.")
+    ] = None,
     fail_on: Annotated[
         FailOn | None, typer.Option(help="Exit with 1 if a finding is as bad as this or worse.")
     ] = None,
@@ -45,10 +48,15 @@ def report(
     from rich.console import Console
 
     from unjank.findings import Severity
-    from unjank.report import document, lead_sentence, load_findings, render, write_document
+    from unjank.report import document, lead_sentence, load_findings, render, write_document, write_page
 
-    loaded = load_findings(trace, engine=engine.value if engine else None, shell_path=shell_path)
-    survive_encodings()
+    loaded = load_findings(
+        trace,
+        engine=engine.value if engine else None,
+        shell_path=shell_path,
+        with_page=html is not None,
+    )
+    _survive_encodings()
     if json == "-":
         write_document(document(loaded.found, trace=str(trace), engine=loaded.engine), sys.stdout)
         typer.echo(lead_sentence(loaded.found), err=True)
@@ -56,12 +64,14 @@ def report(
         render(Console(highlight=False), loaded.found, trace=str(trace), top=top)
         if json:
             write_document(document(loaded.found, trace=str(trace), engine=loaded.engine), Path(json))
+    if html and loaded.page is not None:
+        write_page(loaded.page, html)
     if fail_on and (bad := loaded.found.at_least(Severity(fail_on))):
         typer.echo(f"unjank: {len(bad)} of severity {fail_on} or worse (--fail-on {fail_on})", err=True)
         raise typer.Exit(EXIT_THRESHOLD_CROSSED)
 
 
-def survive_encodings() -> None:
+def _survive_encodings() -> None:
     """Lets a stream whose encoding lacks a character, such as µ, show an escape instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

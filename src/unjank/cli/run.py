@@ -19,6 +19,9 @@ def run(
     json_path: Annotated[
         Path | None, typer.Option("--json", metavar="FILE", help="Findings as JSON.")
     ] = None,
+    html_path: Annotated[
+        Path | None, typer.Option("--html", metavar="FILE", help="The report as a page, with pictures.")
+    ] = None,
 ) -> int:
     """Record a Python program and report what its threads waited for.
 
@@ -34,11 +37,11 @@ def run(
     if not result.started:
         path.unlink(missing_ok=True)
     elif result.recorded:
-        _report(path, json_path)
+        _report(path, json_path, html_path)
     return result.exit_code
 
 
-def _report(path: Path, json_path: Path | None) -> None:
+def _report(path: Path, json_path: Path | None, html_path: Path | None) -> None:
     """Reports on standard error; should that fail, the program's exit code still counts."""
     from rich.console import Console
 
@@ -46,7 +49,8 @@ def _report(path: Path, json_path: Path | None) -> None:
     from unjank.report import report_trace
 
     try:
-        report_trace(path, console=Console(stderr=True, highlight=False), json_path=json_path)
+        console = Console(stderr=True, highlight=False)
+        report_trace(path, console=console, json_path=json_path, html_path=html_path)
     except (UnjankError, OSError) as error:
         typer.echo(f"unjank: no report: {error}", err=True)
     typer.echo(f"unjank: the trace is in {path}", err=True)

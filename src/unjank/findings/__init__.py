@@ -5,20 +5,25 @@ Layout: one rule per file (`lock_contention`, `priority_inversion`, `deadlock_cy
 is a new file, its SQL, and a line in the registry.
 """
 
+from unjank.findings._contention import Contention
 from unjank.findings._evidence import Evidence
 from unjank.findings._model import Finding, FindingSet, Json, Severity
 from unjank.findings._registry import RULES, Rule, find_all
 from unjank.findings._sql import sql_of
-from unjank.findings._units import format_duration
+from unjank.findings._threads import Thread
+from unjank.findings._units import counted, format_duration
 
 __all__ = [
     "RULES",
+    "Contention",
     "Evidence",
     "Finding",
     "FindingSet",
     "Json",
     "Rule",
     "Severity",
+    "Thread",
+    "counted",
     "find_all",
     "format_duration",
     "sql_of",

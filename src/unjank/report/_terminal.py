@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from unjank.findings import Finding, FindingSet, Json, Severity, format_duration
+from unjank.report._about import best_explained, circle
 from unjank.report._words import as_sentence, clean, short_site
 
 DEFAULT_TOP = 10
@@ -41,7 +42,7 @@ def lead_sentence(found: FindingSet) -> str:
     if not found.findings:
         return "No stall was found."
     worst = found.findings[0]
-    return clean(_summary(_best_explained(worst, found.findings)))
+    return clean(_summary(best_explained(worst, found.findings)))
 
 
 def _lead(found: FindingSet) -> Text:
@@ -49,26 +50,6 @@ def _lead(found: FindingSet) -> Text:
         return Text(lead_sentence(found), style="green")
     worst = found.findings[0].severity
     return Text.assemble((f"{worst.value.upper()}  ", _STYLES[worst]), (lead_sentence(found), "bold"))
-
-
-def _best_explained(worst: Finding, findings: Sequence[Finding]) -> Finding:
-    """Of the findings on the worst wait, the one that says more than that there was a wait."""
-    causes = (finding for finding in findings if finding.kind != "lock-contention")
-    return next((cause for cause in causes if _is_about(cause, worst)), worst)
-
-
-def _is_about(cause: Finding, wait: Finding) -> bool:
-    """True if both tell of the same wait, or the wait is part of the circle that `cause` tells of."""
-    if (cause.ts_ns, cause.dur_ns, cause.thread) == (wait.ts_ns, wait.dur_ns, wait.thread):
-        return True
-    tid = wait.detail.get("waiter_tid")
-    return any((link.get("ts_ns"), link.get("tid")) == (wait.ts_ns, tid) for link in _circle(cause))
-
-
-def _circle(finding: Finding) -> Sequence[Mapping[str, Json]]:
-    """The waits of a circle, for kinds that tell one."""
-    links = finding.detail.get("cycle")
-    return [link for link in links if isinstance(link, Mapping)] if isinstance(links, Sequence) else []
 
 
 def _summary(finding: Finding) -> str:
@@ -132,11 +113,11 @@ def _duration(value: object) -> str:
 
 def _particulars(finding: Finding) -> Iterator[str]:
     """Where the thread waited, for what, who held it, and who ran instead; of a circle each wait."""
-    for link in _circle(finding):
+    for link in circle(finding):
         place = f" in {short_site(str(link['where']))}" if link.get("where") else ""
         held = "" if link.get("lock_type") == "Thread" else f", held by {link.get('owner')}"
         yield f"{link.get('thread')}{place} for {link.get('lock')}{held}"
-    if _circle(finding):
+    if circle(finding):
         return
     if finding.where:
         yield f"in {short_site(finding.where)}"

@@ -1,0 +1,235 @@
+"""Reads what a picture shows: states and waits of threads, and who ran on a CPU, in a span of a trace.
+
+Each part is read by the SQL that the page shows beside the picture.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from unjank.findings import Evidence, Finding, format_duration
+from unjank.report.html._cast import Actor, Cast, cast_of
+
+_MARGIN = 0.12  # of the time that was lost, on both sides: what came before, and how it went on
+_SHORTEST_NS = 1_000
+
+# What the kernel hid from tracing has no end of its own: it lasts until the next one, or the trace's end.
+_STATES_SQL = """\
+-- What the threads did
+WITH seen AS (
+  SELECT
+    utid, ts, state, cpu,
+    IIF(dur >= 0, ts + dur, COALESCE(
+      (SELECT MIN(n.ts) FROM thread_state n WHERE n.utid = s.utid AND n.ts > s.ts), trace_end())) AS end_ts
+  FROM thread_state s
+  WHERE utid IN ({utids}) AND ts < {end}
+)
+SELECT utid, MAX(ts, {start}) AS ts, MIN(end_ts, {end}) AS end_ts, state, cpu
+FROM seen WHERE end_ts > {start} ORDER BY ts"""
+
+_SLICES_SQL = """\
+-- What they waited for, and the messages they ran
+SELECT
+  tt.utid, MAX(s.ts, {start}) AS ts, MIN(IIF(s.dur < 0, trace_end(), s.ts + s.dur), {end}) AS end_ts,
+  s.name, s.category, COALESCE(EXTRACT_ARG(s.arg_set_id, 'debug.lock'),
+    EXTRACT_ARG(s.arg_set_id, 'debug.object'), EXTRACT_ARG(s.arg_set_id, 'debug.callback')) AS what
+FROM slice s JOIN thread_track tt ON s.track_id = tt.id
+WHERE tt.utid IN ({utids}) AND s.ts < {end} AND (s.dur < 0 OR s.ts + s.dur >= {start})
+  AND (s.category IN ('lock', 'wait', 'mq') OR s.name GLOB 'monitor contention with owner *')
+ORDER BY s.ts, s.depth"""
+
+_CPU_SQL = """\
+-- Who ran on the CPUs that the threads wanted
+WITH ran AS (
+  SELECT
+    cpu, utid, ts, priority,
+    IIF(dur >= 0, ts + dur, COALESCE(
+      (SELECT MIN(n.ts) FROM sched n WHERE n.cpu = s.cpu AND n.ts > s.ts), trace_end())) AS end_ts
+  FROM sched s
+  WHERE cpu IN ({cpus}) AND ts < {end}
+)
+SELECT
+  r.cpu, r.utid, MAX(r.ts, {start}) AS ts, MIN(r.end_ts, {end}) AS end_ts,
+  COALESCE(t.name, 'thread ' || t.tid) AS thread, t.tid, p.name AS process, r.priority
+FROM ran r JOIN thread t USING (utid) LEFT JOIN process p USING (upid)
+WHERE NOT t.is_idle AND r.end_ts > {start}
+ORDER BY r.cpu, r.ts"""
+
+
+@dataclass(frozen=True)
+class Span:
+    """Something that lasted.
+
+    Attributes:
+        start, end: On the trace's clock, ns.
+        kind: How it is drawn: `wait`, `message`, `post`, a thread's state (`running`, `runnable`, `sleeping`,
+            `blocked`, `unknown`), or `rank-N` for a thread on a CPU.
+        label: A short name, shown where it fits.
+        words: What it is in full.
+    """
+
+    start: int
+    end: int
+    kind: str
+    label: str
+    words: str
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A row of the picture: a thread, with what it waited for above its states, or a CPU."""
+
+    name: str
+    role: str
+    upper: tuple[Span, ...]
+    lower: tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class OnCpu:
+    """A thread that ran on a CPU, and the kind that it is drawn as."""
+
+    kind: str
+    thread: str
+    tid: int | None
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """What a picture shows.
+
+    Attributes:
+        start, end: The time shown, ns on the trace's clock.
+        lost_from, lost_to: The part of it in which time was lost.
+        lanes: From top to bottom.
+        on_cpu: The threads that ran on the CPUs shown: the cast first, then by the time they ran.
+        sql: The statements that give all this.
+    """
+
+    start: int
+    end: int
+    lost_from: int
+    lost_to: int
+    lanes: tuple[Lane, ...]
+    on_cpu: tuple[OnCpu, ...]
+    sql: str
+
+
+def read_timeline(evidence: Evidence, finding: Finding) -> Timeline | None:
+    """Reads the picture of a finding's worst occurrence; None if nobody in it is known for certain."""
+    cast = cast_of(evidence, finding)
+    if not cast.actors:
+        return None
+    start, end = _shown(evidence, finding)
+    statements = _statements(cast, start, end)
+    rows = {name: list(evidence.tp.query(sql)) for name, sql in statements.items()}
+    ranks = _ranks(rows.get("cpus", []), cast)
+    lost = finding.ts_ns, min(finding.ts_ns + finding.dur_ns, end)
+    threads = [_thread_lane(actor, rows["slices"], rows["states"], lost) for actor in cast.actors]
+    cpus = [_cpu_lane(cpu, rows["cpus"], ranks) for cpu in cast.cpus]
+    return Timeline(
+        start=start,
+        end=end,
+        lost_from=lost[0],
+        lost_to=lost[1],
+        lanes=(*threads, *cpus),
+        on_cpu=tuple(_on_cpu(rows.get("cpus", []), ranks)),
+        sql=";\n\n".join(statements.values()) + ";\n",
+    )
+
+
+def _shown(evidence: Evidence, finding: Finding) -> tuple[int, int]:
+    margin = max(int(finding.dur_ns * _MARGIN), _SHORTEST_NS)
+    bounds = evidence.bounds
+    start = max(finding.ts_ns - margin, min(bounds.start, finding.ts_ns))
+    end = min(finding.ts_ns + finding.dur_ns + margin, max(bounds.end, finding.ts_ns + finding.dur_ns))
+    return start, max(end, start + 1)
+
+
+def _statements(cast: Cast, start: int, end: int) -> dict[str, str]:
+    """The SQL of the picture. Numbers alone are put into it."""
+    utids = sorted(utid for actor in cast.actors for utid in actor.thread.utids)
+    values = {"start": start, "end": end, "utids": _listed(utids), "cpus": _listed(cast.cpus)}
+    statements = {"slices": _SLICES_SQL, "states": _STATES_SQL}
+    if cast.cpus:
+        statements["cpus"] = _CPU_SQL
+    return {name: sql.format(**values) for name, sql in statements.items()}
+
+
+def _listed(numbers: list[int] | tuple[int, ...]) -> str:
+    return ", ".join(str(int(number)) for number in numbers)
+
+
+def _thread_lane(actor: Actor, slices: list[Any], states: list[Any], lost: tuple[int, int]) -> Lane:
+    utids = actor.thread.utids
+    upper = tuple(_slice_span(row) for row in slices if row.utid in utids)
+    lower = tuple(_state_span(row) for row in states if row.utid in utids)
+    if not upper and not lower:
+        words = f"what {actor.thread.name} did when is not in the trace"
+        lower = (Span(*lost, "unknown", "not recorded", words),)
+    return Lane(actor.thread.name, actor.role, upper, lower)
+
+
+def _slice_span(row: Any) -> Span:  # noqa: ANN401  a row's columns are those of the query
+    lasted = format_duration(row.end_ts - row.ts)
+    if row.category == "mq":
+        kind = "message" if row.end_ts > row.ts else "post"
+        return Span(row.ts, row.end_ts, kind, row.name, f"{row.name}: {lasted}")
+    what = row.what or "a monitor"
+    if row.category == "wait":
+        return Span(row.ts, row.end_ts, "idle", f"{row.name.removeprefix('wait ')}", f"{row.name}: {lasted}")
+    return Span(row.ts, row.end_ts, "wait", f"waits {lasted} for {what}", f"{row.name}: {lasted}")
+
+
+_STATE_WORDS = {
+    "Running": ("running", "runs"),
+    "R": ("runnable", "ready to run, has no CPU"),
+    "R+": ("runnable", "ready to run, was taken off the CPU"),
+    "S": ("sleeping", "sleeps"),
+    "I": ("sleeping", "sleeps"),
+    "D": ("blocked", "blocked in the kernel"),
+    "DK": ("blocked", "blocked in the kernel"),
+    "X": ("gone", "has ended"),
+    "Z": ("gone", "has ended"),
+}
+
+
+def _state_span(row: Any) -> Span:  # noqa: ANN401  a row's columns are those of the query
+    kind, words = _STATE_WORDS.get(row.state or "", ("sleeping", f"state {row.state}"))
+    where = f" on CPU {row.cpu}" if kind == "running" and row.cpu is not None else ""
+    lasted = format_duration(row.end_ts - row.ts)
+    return Span(row.ts, row.end_ts, kind, words.split(",")[0], f"{words}{where}: {lasted}")
+
+
+def _cpu_lane(cpu: int, rows: list[Any], ranks: dict[int, str]) -> Lane:
+    spans = tuple(
+        Span(
+            row.ts,
+            row.end_ts,
+            ranks[row.utid],
+            row.thread,
+            f"{row.thread} {row.tid} ({row.process or 'no process'}) runs, priority {row.priority}: "
+            f"{format_duration(row.end_ts - row.ts)}",
+        )
+        for row in rows
+        if row.cpu == cpu
+    )
+    return Lane(f"CPU {cpu}", "who ran there", (), spans)
+
+
+_MOST_RANKS = 6
+
+
+def _ranks(rows: list[Any], cast: Cast) -> dict[int, str]:
+    """How each thread on a CPU is drawn: the cast by role, the others by the time they ran."""
+    own = {utid: f"actor-{min(n, 1)}" for n, actor in enumerate(cast.actors) for utid in actor.thread.utids}
+    time: dict[int, int] = {}
+    for row in rows:
+        time[row.utid] = time.get(row.utid, 0) + row.end_ts - row.ts
+    others = sorted((utid for utid in time if utid not in own), key=lambda utid: -time[utid])
+    return own | {utid: f"rank-{n}" if n < _MOST_RANKS else "rank-rest" for n, utid in enumerate(others)}
+
+
+def _on_cpu(rows: list[Any], ranks: dict[int, str]) -> Iterator[OnCpu]:
+    threads = {row.utid: OnCpu(ranks[row.utid], row.thread, row.tid) for row in rows}
+    yield from sorted(threads.values(), key=lambda thread: thread.kind)
