@@ -81,7 +81,7 @@ async def _shielded(
 
 @pytest.mark.parametrize("loopers", [1, 2])
 def test_shield_time_out_and_a_simple_queue_feeder(queue: QueueName, loopers: int) -> None:
-    """Several asyncio threads feed loopers from SimpleQueues; each job runs once though most waits time out."""
+    """Asyncio threads feed loopers from SimpleQueues: each job runs once though most waits time out."""
     done: list[int] = []
     with ExitStack() as stack, ThreadPoolExecutor(2 * FEEDERS) as pool:
         threads = [stack.enter_context(HandlerThread(f"ui-{i}", queue=queue)) for i in range(loopers)]
