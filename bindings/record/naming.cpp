@@ -47,7 +47,9 @@ struct Assignment {
   bool in_class_body = false;
 };
 
-/// Reads the instructions after a call for as long as they only carry its value to an assignment.
+/// Follows the value of a call over the stack, instruction by instruction, until it is assigned. Instructions that
+/// make or order other values are followed too, so that each lock of `a, b = Lock(), Lock()` gets its own name; one
+/// that puts the value anywhere else ends the search.
 class AssignmentReader {
  public:
   AssignmentReader(PyCodeObject* code, int offset)
@@ -60,31 +62,45 @@ class AssignmentReader {
     }
     const Py_ssize_t size = PyBytes_GET_SIZE(bytes_.get());
     const char* code = PyBytes_AS_STRING(bytes_.get());
-    while (at_ + 1 < size) {
+    while (at_ + 1 < size && !found_) {
       const int op = static_cast<unsigned char>(code[at_]);
       const int argument = prefix_ | static_cast<unsigned char>(code[at_ + 1]);
       at_ += 2;
       prefix_ = op == EXTENDED_ARG ? argument << 8 : 0;
-      if (op == EXTENDED_ARG || carries_on(op, argument)) continue;
-      return finish(op, argument);
+      if (op == EXTENDED_ARG || carries(op, argument) || loads(op, argument) || orders(op, argument)) continue;
+      if (!stores(op, argument)) break;
     }
-    return std::nullopt;
+    return found_;
   }
 
  private:
-  /// Instructions between a call and the assignment of its value.
-  bool carries_on(int op, int argument) {
+  struct Value {
+    bool wanted = false;
+    std::string name;  // of a variable, or attributes of one
+  };
+
+  /// Instructions that leave the stack as it is.
+  bool carries(int op, int argument) {
     switch (op) {
       case CACHE:
       case NOP:
-      case COPY:
-#ifdef BEFORE_WITH
-      case BEFORE_WITH:  // what __enter__ answers is nearly always the object itself
+#ifdef PRECALL
+      case PRECALL:
+#endif
+#ifdef KW_NAMES
+      case KW_NAMES:
 #endif
         return true;
       case JUMP_FORWARD:
         at_ += 2 * argument;
         return true;
+      default:
+        return false;
+    }
+  }
+
+  bool loads(int op, int argument) {
+    switch (op) {
       case LOAD_FAST:
 #ifdef LOAD_FAST_CHECK
       case LOAD_FAST_CHECK:
@@ -93,42 +109,150 @@ class AssignmentReader {
       case LOAD_FAST_BORROW:
 #endif
       case LOAD_DEREF:
-        return load(local(argument));
+        return push({false, local(argument)});
+#ifdef LOAD_FAST_LOAD_FAST
+      case LOAD_FAST_LOAD_FAST:
+#ifdef LOAD_FAST_BORROW_LOAD_FAST_BORROW
+      case LOAD_FAST_BORROW_LOAD_FAST_BORROW:
+#endif
+        return push({false, local(argument >> 4)}) && push({false, local(argument & 15)});
+#endif
       case LOAD_NAME:
-        return load(text_at(code_->co_names, argument));
+        return push({false, text_at(code_->co_names, argument)});
       case LOAD_GLOBAL:
-        return load(text_at(code_->co_names, argument >> 1));
+        return push_callable({false, text_at(code_->co_names, argument >> 1)}, argument & 1);
+      case PUSH_NULL:
+      case LOAD_CONST:
+#ifdef LOAD_SMALL_INT
+      case LOAD_SMALL_INT:
+#endif
+        return push({});
+      case LOAD_ATTR:
+#if PY_VERSION_HEX < 0x030C0000
+        return load_attribute(argument, false);
+      case LOAD_METHOD:
+        return load_attribute(argument, true);
+#else
+        return load_attribute(argument >> 1, argument & 1);
+#endif
       default:
         return false;
     }
   }
 
-  /// The object whose attribute is assigned; a second load means the value goes elsewhere.
-  bool load(std::string name) {
-    if (!object_.empty()) return false;
-    object_ = std::move(name);
+  /// Instructions that order values, or make one of several.
+  bool orders(int op, int argument) {
+    const auto count = static_cast<std::size_t>(argument);
+    switch (op) {
+      case COPY:
+        return push(from_top(count));
+      case SWAP:
+        std::swap(from_top(1), from_top(count));
+        return true;
+#ifdef BEFORE_WITH
+      case BEFORE_WITH:  // what __enter__ answers is nearly always the object itself
+        stack_.insert(stack_.end() - 1, Value{});
+        return true;
+#endif
+      case CALL:
+        return drop(count + 2) && push({});
+#ifdef CALL_KW
+      case CALL_KW:
+        return drop(count + 3) && push({});
+#endif
+      case BUILD_TUPLE:
+        return build_tuple(count);
+      case UNPACK_SEQUENCE:
+        return unpack(count);
+      default:
+        return false;
+    }
+  }
+
+  bool stores(int op, int argument) {
+    switch (op) {
+      case STORE_ATTR: {
+        const Value object = pop();
+        return assign({object.name, text_at(code_->co_names, argument)}, !object.name.empty());
+      }
+      case STORE_FAST:
+      case STORE_DEREF:
+        return assign({"", local(argument)});
+#ifdef STORE_FAST_STORE_FAST
+      case STORE_FAST_STORE_FAST:
+        return assign({"", local(argument >> 4)}) && (found_ || assign({"", local(argument & 15)}));
+      case STORE_FAST_LOAD_FAST:
+        return assign({"", local(argument >> 4)}) && push({false, local(argument & 15)});
+#endif
+      case STORE_GLOBAL:
+        return assign({"", text_at(code_->co_names, argument)});
+      case STORE_NAME:
+        return assign({"", text_at(code_->co_names, argument), text_of(code_->co_name) != "<module>"});
+      default:
+        return false;
+    }
+  }
+
+  bool assign(Assignment assignment, bool is_named = true) {
+    if (!pop().wanted) return true;
+    if (is_named) found_ = std::move(assignment);
+    return is_named;
+  }
+
+  bool push(Value value) {
+    stack_.push_back(std::move(value));
     return true;
   }
 
-  std::optional<Assignment> finish(int op, int argument) const {
-    if (op == STORE_ATTR) return Assignment{object_, text_at(code_->co_names, argument)};
-    if (!object_.empty()) return std::nullopt;
-    switch (op) {
-      case STORE_FAST:
-      case STORE_DEREF:
-        return Assignment{"", local(argument)};
-#ifdef STORE_FAST_STORE_FAST
-      case STORE_FAST_STORE_FAST:
-      case STORE_FAST_LOAD_FAST:
-        return Assignment{"", local(argument >> 4)};
+  /// A callable comes with a slot for the object that it is a method of.
+  bool push_callable(Value value, bool with_slot) {
+#if PY_VERSION_HEX >= 0x030D0000
+    return push(std::move(value)) && (!with_slot || push({}));
+#else
+    return (!with_slot || push({})) && push(std::move(value));
 #endif
-      case STORE_GLOBAL:
-        return Assignment{"", text_at(code_->co_names, argument)};
-      case STORE_NAME:
-        return Assignment{"", text_at(code_->co_names, argument), text_of(code_->co_name) != "<module>"};
-      default:
-        return std::nullopt;
+  }
+
+  bool load_attribute(int name, bool as_method) {
+    Value owner = pop();
+    if (owner.wanted) return false;
+    if (!owner.name.empty()) owner.name += '.' + text_at(code_->co_names, name);
+    return push(std::move(owner)) && (!as_method || push({}));
+  }
+
+  /// 1 is the top. What lay on the stack before is not known.
+  Value& from_top(std::size_t place) {
+    while (stack_.size() < place) stack_.insert(stack_.begin(), Value{});
+    return *(stack_.end() - static_cast<std::ptrdiff_t>(place));
+  }
+
+  Value pop() {
+    Value value = from_top(1);
+    stack_.pop_back();
+    return value;
+  }
+
+  /// False: the value was among them.
+  bool drop(std::size_t count) {
+    while (count-- > 0) {
+      if (pop().wanted) return false;
     }
+    return true;
+  }
+
+  bool build_tuple(std::size_t count) {
+    tuple_.clear();
+    for (std::size_t i = 0; i < count; ++i) tuple_.push_back(pop());
+    return push({});
+  }
+
+  /// Only of the tuple that was just built; its first value ends on top.
+  bool unpack(std::size_t count) {
+    if (tuple_.size() != count) return false;
+    pop();
+    for (Value& value : tuple_) push(std::move(value));
+    tuple_.clear();
+    return true;
   }
 
   std::string local(int index) const { return text_at(code_->co_localsplusnames, index); }
@@ -137,7 +261,9 @@ class AssignmentReader {
   Owned bytes_;
   int at_;
   int prefix_ = 0;
-  std::string object_;
+  std::vector<Value> stack_{{true, ""}};
+  std::vector<Value> tuple_;  // last value first
+  std::optional<Assignment> found_;
 };
 
 /// "main.<locals>.Ledger.__init__" is of class "Ledger"; "main" of none.
@@ -182,6 +308,13 @@ struct Creation {
   std::vector<UnjankFrame> frames;  // innermost first; the last is the program's, if any is
   std::vector<std::uint32_t> sites;
   bool has_program = false;
+
+  /// The same for all objects made by the same instruction of the program, through the same places.
+  std::vector<std::uint32_t> key() const {
+    std::vector<std::uint32_t> key = sites;
+    key.push_back(static_cast<std::uint32_t>(frames.back().offset));
+    return key;
+  }
 };
 
 Creation creation_frames(ThreadPlaces& places) {
@@ -229,7 +362,7 @@ Name describe(ThreadPlaces& places, const Creation& creation, const char* what) 
   return {base + library_attributes(places, creation) + location, base + location};
 }
 
-/// Names that were made already, by the sites of the making frames.
+/// Names that were made already, by Creation::key().
 class NameIndex {
  public:
   static NameIndex& instance() {
@@ -237,15 +370,15 @@ class NameIndex {
     return *index;
   }
 
-  std::optional<std::uint32_t> find(const std::vector<std::uint32_t>& sites) {
+  std::optional<std::uint32_t> find(const std::vector<std::uint32_t>& key) {
     const std::lock_guard guard(mutex_);
-    const auto known = names_.find(sites);
+    const auto known = names_.find(key);
     return known == names_.end() ? std::nullopt : std::optional(known->second);
   }
 
-  std::uint32_t add(const std::vector<std::uint32_t>& sites, Name name) {
+  std::uint32_t add(const std::vector<std::uint32_t>& key, Name name) {
     const std::lock_guard guard(mutex_);
-    const auto [entry, fresh] = names_.try_emplace(sites, 0);
+    const auto [entry, fresh] = names_.try_emplace(key, 0);
     if (fresh) entry->second = Recorder::instance().dictionary().names.add(std::move(name));
     const std::uint32_t id = entry->second;
     if (id == 0) names_.erase(entry);
@@ -268,8 +401,8 @@ class NameIndex {
 std::uint32_t creation_name(ThreadPlaces& places, const char* what) {
   const Creation creation = creation_frames(places);
   if (creation.frames.empty() || creation.sites.back() == 0) return 0;
-  if (const auto known = NameIndex::instance().find(creation.sites)) return *known;
-  return NameIndex::instance().add(creation.sites, describe(places, creation, what));
+  if (const auto known = NameIndex::instance().find(creation.key())) return *known;
+  return NameIndex::instance().add(creation.key(), describe(places, creation, what));
 }
 
 }  // namespace unjank::record

@@ -131,6 +131,47 @@ def test_names_are_what_the_lock_was_assigned_to(tmp_path: Path) -> None:
     assert any(name.startswith("Data.guard (") for name in names), names
 
 
+def test_locks_of_one_assignment_have_their_own_names(tmp_path: Path) -> None:
+    """Two, four, attributes, a call among them, attributes of attributes: each has what it was assigned to."""
+    source = """
+        import types
+        def contend(lock):
+            def holder():
+                with lock: until_waited(lock)
+            t = threading.Thread(target=holder); t.start()
+            while not _record_taken(lock): time.sleep(0.0005)
+            with lock: pass
+            t.join()
+        def _record_taken(lock):
+            if lock.acquire(blocking=False):
+                lock.release()
+                return False
+            return True
+        class Pair:
+            def __init__(self):
+                self.left, self.right = threading.Lock(), threading.RLock()
+                self.part = types.SimpleNamespace()
+                self.part.guard = threading.Lock()
+        first, second = threading.Lock(), threading.Lock()
+        def wrap(lock): return lock
+        def main():
+            here, there = threading.Lock(), threading.Lock()
+            north, east, south, west = threading.Lock(), threading.Lock(), threading.Lock(), threading.Lock()
+            plain, wrapped = threading.Lock(), wrap(threading.Lock())
+            number, after = len("text"), threading.Lock()
+            pair = Pair()
+            for lock in (first, second, here, there, north, east, south, west, plain, wrapped, after,
+                         pair.left, pair.right, pair.part.guard):
+                contend(lock)
+        main()
+    """
+    names = {name.partition(" (")[0] for name in _names(record_program(tmp_path, source))}
+    assert names >= {
+        *("first", "second", "here", "there", "north", "east", "south", "west", "plain", "after"),
+        *("Pair.left", "Pair.right", "self.part.guard", "Lock in main"),
+    }
+
+
 def test_a_librarys_lock_is_called_after_the_object_the_program_made(tmp_path: Path) -> None:
     """The lock inside a queue is `Worker.inbox.mutex`, at the line that made the queue."""
     source = """
