@@ -132,7 +132,7 @@ def test_names_are_what_the_lock_was_assigned_to(tmp_path: Path) -> None:
 
 
 def test_locks_of_one_assignment_have_their_own_names(tmp_path: Path) -> None:
-    """Two, four, attributes, a call among them, attributes of attributes: each has what it was assigned to."""
+    """Two, four, attributes, a call among them, a nested attribute: each has what it was assigned to."""
     source = """
         import types
         def contend(lock):
