@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cpu.place.test_wakeups import pingpong
+from tests.findings.builder import TraceBuilder
 
 UNJANK = str(Path(sysconfig.get_path("scripts")) / "unjank")
 ALLOWED = os.sched_getaffinity(0)
@@ -216,9 +218,47 @@ def test_boost_has_nothing_to_restore(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "nothing to put back: no boost was killed\n")
 
 
+@pytest.fixture
+def trace(tmp_path: Path) -> str:
+    """A trace in which two threads wake each other across CPUs, 10,000 times a second each way."""
+    builder = TraceBuilder()
+    pingpong(builder, 100, (0, 1), 500)
+    path = tmp_path / "pingpong.pftrace"
+    path.write_bytes(builder.data())
+    return str(path)
+
+
+def test_place_plans_from_a_trace(trace: str) -> None:
+    """Who wakes whom, where to put them, and why: as text and as JSON."""
+    done = unjank("place", trace)
+    assert done.returncode == 0, done.stderr
+    assert "ping (101)" in done.stdout
+    assert "one CPU spares waking another" in done.stdout
+    document = json.loads(unjank("place", trace, "--json", "-").stdout)
+    assert (document["schema"], document["trial"]) == ("unjank.cpu-place/1", None)
+    (placement,) = document["placements"]
+    assert (placement["tids"], placement["shares"]) == ([101, 102], "cpu")
+    assert {"waker", "woken", "per_s", "crossed_per_s"} == set(document["wakeups"][0])
+
+
+def test_place_of_a_trace_can_only_be_told(trace: str) -> None:
+    """A trace is over: nothing can be applied; and it stands alone."""
+    assert "--apply needs a running process" in fails("place", trace, "--apply")
+    assert "or one trace file, not both" in fails("place", trace, "1")
+    assert "shows no thread of process 7 running" in fails("place", trace, "--pid", "7")
+
+
+def test_place_says_why_nothing_is_placed(trace: str) -> None:
+    """With a limit that no pair reaches there is nothing to do on one cluster."""
+    assert "nothing to do" in unjank("place", trace, "--tight", "90000").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        (["place", "999999999"], "there is no process 999999999"),
+        (["place", "1", "--rate", "/dev/null"], "--rate is what --apply judges by"),
+        (["place", "1", "--apply", "--rate", "/no/such/file"], "cannot be read"),
         (["pin", "0"], "whose? give --tid, --pid, or a command"),
         (["pin", "0", "--name", "x"], "--name chooses among the threads of a process"),
         (["pin", "0", "--pid", "1", "--", "true"], "not both"),

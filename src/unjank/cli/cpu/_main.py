@@ -5,6 +5,7 @@ import typer
 from unjank.cli.cpu.boost import boost
 from unjank.cli.cpu.nice import nice
 from unjank.cli.cpu.pin import pin
+from unjank.cli.cpu.place import place
 from unjank.cli.cpu.show import show
 from unjank.cli.cpu.stat import stat
 
@@ -19,3 +20,4 @@ cpu.command()(pin)
 cpu.command(context_settings={"ignore_unknown_options": True})(nice)
 cpu.command()(boost)
 cpu.command()(stat)
+cpu.command()(place)
