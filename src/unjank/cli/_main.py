@@ -9,6 +9,7 @@ from typer.exceptions import TyperException
 
 from unjank import UnjankError, __version__
 from unjank.cli.bench import bench
+from unjank.cli.compare import compare
 from unjank.cli.cpu import cpu
 from unjank.cli.doctor import doctor
 from unjank.cli.fleet import fleet
@@ -46,6 +47,7 @@ def _root(
 
 app.add_typer(bench)
 app.add_typer(cpu)
+app.command()(compare)
 app.command()(doctor)
 app.command()(fleet)
 app.command()(query)

@@ -56,7 +56,7 @@ def report(
         shell_path=shell_path,
         with_page=html is not None,
     )
-    _survive_encodings()
+    survive_encodings()
     if json == "-":
         write_document(document(loaded.found, trace=str(trace), engine=loaded.engine), sys.stdout)
         typer.echo(lead_sentence(loaded.found), err=True)
@@ -71,7 +71,7 @@ def report(
         raise typer.Exit(EXIT_THRESHOLD_CROSSED)
 
 
-def _survive_encodings() -> None:
+def survive_encodings() -> None:
     """Lets a stream whose encoding lacks a character, such as µ, show an escape instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)

@@ -43,6 +43,8 @@ class Finding:
         detail: Exact sums (`total_ns`), the lock's name (`lock`), one plain sentence (`summary`), and
             what the kind adds; JSON values only.
         advice: What to change.
+        events_ns: Length of each occurrence, to compare traces by; empty for kinds that only have sums. It
+            is not part of the JSON.
     """
 
     kind: str
@@ -57,6 +59,7 @@ class Finding:
     count: int
     advice: str
     detail: Mapping[str, Json] = field(default_factory=dict)
+    events_ns: Sequence[int] = field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, Json]:
         """The finding as the JSON object of `unjank report --json`."""

@@ -46,6 +46,7 @@ def queue_finding(
         ts_ns=worst.start,
         dur_ns=worst.dur,
         count=len(waits),
+        events_ns=tuple(wait.dur for wait in waits),
         advice=message_queue_advice(),
         detail={
             **lock_detail(waits, worst),

@@ -159,6 +159,7 @@ def _cycle_finding(cycles: Sequence[Cycle]) -> Finding:
         ts_ns=worst.start,
         dur_ns=worst.dur,
         count=len(cycles),
+        events_ns=tuple(cycle.dur for cycle in cycles),
         advice=_advice(worst),
         detail={
             **detail,

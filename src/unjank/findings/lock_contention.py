@@ -56,6 +56,7 @@ def _finding(evidence: Evidence, group: Group) -> Finding:
         ts_ns=worst.start,
         dur_ns=worst.dur,
         count=len(group.waits),
+        events_ns=tuple(wait.dur for wait in group.waits),
         advice=contention_advice(worst, chain, owner_states(evidence, [worst])),
         detail={
             **lock_detail(group.waits, worst),

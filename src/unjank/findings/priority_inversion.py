@@ -69,6 +69,7 @@ def _finding(evidence: Evidence, times: Sequence[OwnerTime]) -> Finding:
         ts_ns=wait.start,
         dur_ns=wait.dur,
         count=len(times),
+        events_ns=tuple(time.wait.dur for time in times),
         advice=inversion_advice(wait, outranked=worst.is_outranked, rivals_known=bool(rivals)),
         detail={
             **lock_detail([time.wait for time in times], wait),

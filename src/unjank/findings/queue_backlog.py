@@ -170,6 +170,7 @@ def _finding(backlog: Backlog) -> Finding:
         ts_ns=worst.due,
         dur_ns=_delay(worst),
         count=len(backlog.late),
+        events_ns=tuple(map(_delay, backlog.late)),
         advice=_advice(backlog, producers, callbacks),
         detail=_detail(backlog, producers, callbacks),
     )
