@@ -14,6 +14,8 @@ void bind_heap(nanobind::module_& module);
 void bind_side(nanobind::module_& module);
 void bind_pingpong(nanobind::module_& module);
 void bind_core_pair(nanobind::module_& module);
+void bind_atomics(nanobind::module_& module);
+void bind_busy_crew(nanobind::module_& module);
 
 using Unlocked = nanobind::call_guard<nanobind::gil_scoped_release>;
 

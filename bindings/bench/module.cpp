@@ -22,11 +22,13 @@ void system_error_to_oserror(const std::exception_ptr& raised, void*) {
 
 NB_MODULE(_bench, module) {
   using namespace unjank::bench;
-  module.doc() = "Native measurements of queues, wake-ups, heaps and context switches.";
+  module.doc() = "Native measurements of queues, wake-ups, heaps, context switches, caches, atomics and priorities.";
   nb::register_exception_translator(system_error_to_oserror);
   bind_queue(module);
   bind_heap(module);
   bind_side(module);
   bind_pingpong(module);
   bind_core_pair(module);
+  bind_atomics(module);
+  bind_busy_crew(module);
 }

@@ -8,9 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
-#include <thread>
 
 #include "base/signals_blocked.h"
+#include "bench/thread_group.h"
 
 namespace unjank::bench {
 
@@ -79,13 +79,9 @@ class Children {
 
 void run_as_threads(const SideWork& first, const SideWork& second) {
   std::array<int, 2> errors{};
-  {
-    const SignalsBlocked blocked;
-    std::thread one([&] { errors[0] = first(); });
-    std::thread other([&] { errors[1] = second(); });
-    one.join();
-    other.join();
-  }
+  ThreadGroup sides(2, [&](std::size_t index) { errors[index] = index == 0 ? first() : second(); });
+  sides.release();
+  sides.join();
   require_both(errors[0], errors[1]);
 }
 

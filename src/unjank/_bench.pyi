@@ -1,4 +1,4 @@
-"""Native measurements of queues, wake-ups, heaps and context switches, without the GIL.
+"""Native measurements of queues, heaps, context switches, caches, atomics and priorities, without the GIL.
 
 All raise ValueError for an unknown name or a count of zero, and OSError where the system refuses.
 """
@@ -10,6 +10,9 @@ _Pattern = Literal["random", "increasing", "equal"]
 _Comparator = Literal["branchless", "branchy"]
 _Medium = Literal["pipe", "eventfd", "futex"]
 _Parties = Literal["threads", "processes"]
+_Operation = Literal["lock", "cas_loop", "fetch_add"]
+_Layout = Literal["shared", "packed", "padded"]
+_Instructions = Literal["native", "llsc", "lse"]
 
 def insert_ns(queue: _Queue, *, producers: int, backlog: int, per_producer: int, pattern: _Pattern) -> float:
     """Nanoseconds of wall time per post, from several threads at once into a queue that holds `backlog`."""
@@ -118,3 +121,63 @@ def core_pair(
     first_cpu: int, second_cpu: int, *, home_cpu: int, round_trips: int, samples: int, patience: float
 ) -> CorePair:
     """Two threads raise a counter in turn, on a page that `home_cpu` touched first. Patience in seconds."""
+
+class Tally:
+    """What one thread counted."""
+
+    @property
+    def wall_ns(self) -> int:
+        """From its begin to its end."""
+    @property
+    def operations(self) -> int:
+        """How often it added 1."""
+    @property
+    def retries(self) -> int:
+        """Compare-and-swaps in which another thread was faster."""
+    @property
+    def side(self) -> Side:
+        """The thread, as the kernel counted it."""
+
+class Atomics:
+    """What several threads counted at once."""
+
+    @property
+    def counted(self) -> int:
+        """What all counters add up to: as many as there were operations."""
+    @property
+    def threads(self) -> list[Tally]:
+        """One for each thread."""
+
+def count_at_once(
+    operation: _Operation, *, layout: _Layout, instructions: _Instructions, cpus: list[int], seconds: float
+) -> Atomics:
+    """A thread for each of `cpus` counts for `seconds`; -1 pins it to no CPU.
+
+    Raises ValueError also if this machine lacks the instructions.
+    """
+
+def available_instructions() -> list[_Instructions]:
+    """Those this build has and this CPU executes: `native`, or on ARM64 `llsc` and where it can `lse`."""
+
+class BusyReport:
+    """What one busy thread did."""
+
+    @property
+    def nice(self) -> int:
+        """Its nice value, as the kernel told it at the end."""
+    @property
+    def side(self) -> Side:
+        """The thread, as the kernel counted it."""
+
+class BusyCrew:
+    """Threads that only use CPU time, each with a nice value and a CPU; they end with the object."""
+
+    def __init__(self, threads: list[tuple[int, int]]) -> None:
+        """Makes them: (nice value, CPU or -1) each. They are bound, and wait."""
+    def start(self) -> None:
+        """Lets them work."""
+    def stop(self) -> list[BusyReport]:
+        """Ends them; what each did, in their order."""
+    @property
+    def wall_ns(self) -> int:
+        """Between `start()` and `stop()`."""

@@ -33,11 +33,18 @@ class Scale:
         return max(1, full // self.divisor)
 
 
-def interleaved(sides: Mapping[str, Callable[[], Measured]], repeats: int) -> dict[str, list[Measured]]:
+def interleaved(
+    sides: Mapping[str, Callable[[], Measured]], repeats: int, *, collect: bool = True
+) -> dict[str, list[Measured]]:
     """Measures all sides once per round, so that noise hits each alike.
 
     One round warms up and is not counted. Every other round goes backwards, so that no side always has the
-    same one before it. Garbage of the side before is collected first; the collector stays on as it was.
+    same one before it. The garbage collector stays on as it was.
+
+    Args:
+        sides: What is measured.
+        repeats: Rounds that count.
+        collect: Whether garbage of the side before is collected first; native sides leave none.
 
     Returns:
         Of each side its values, one per round.
@@ -47,7 +54,8 @@ def interleaved(sides: Mapping[str, Callable[[], Measured]], repeats: int) -> di
         measure()
     for turn in range(repeats):
         for name in list(sides)[:: -1 if turn % 2 else 1]:
-            gc.collect()
+            if collect:
+                gc.collect()
             values[name].append(sides[name]())
     return values
 

@@ -78,7 +78,7 @@ def test_a_majority_makes_the_cell() -> None:
     assert (cell.values_ns, cell.refused, cell.reason) == ({1: 50.0, 2: 51.0}, 1, "")
     refused = settle(PAIR, [replace(GOOD, whole=False), GOOD], NODES)
     assert refused.values_ns == {}
-    assert refused.reason.startswith("1 of 2 readings: the two did not run at once")
+    assert refused.reason.startswith("1 of 2 repetitions are refused, as: the two did not run at once")
 
 
 def test_stable_means_that_readings_agree() -> None:

@@ -1,10 +1,10 @@
 """One pair: its readings, whether each may be believed, and whether they agree."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from unjank import UnjankError, _bench
+from unjank.bench._majority import keep
 from unjank.bench._statistics import median_interval
 from unjank.bench.cores._pairs import Pair
 
@@ -118,9 +118,7 @@ def judge(reading: Reading, pair: Pair, nodes: Mapping[int, int | None]) -> str:
 
 def settle(pair: Pair, readings: Sequence[Reading], nodes: Mapping[int, int | None]) -> Cell:
     """Keeps the readings that may be believed; without a majority there is no figure."""
-    reasons = [judge(reading, pair, nodes) for reading in readings]
-    kept = {turn: readings[turn].ns for turn, reason in enumerate(reasons) if not reason}
-    if 2 * len(kept) <= len(readings):
-        ((reason, count),) = Counter(filter(None, reasons)).most_common(1)
-        return Cell(pair, {}, f"{count} of {len(readings)} readings: {reason}", refused=len(readings))
-    return Cell(pair, kept, node=readings[min(kept)].node, refused=len(readings) - len(kept))
+    kept = keep(readings, lambda reading: judge(reading, pair, nodes))
+    values = {turn: reading.ns for turn, reading in kept.readings.items()}
+    node = next((reading.node for reading in kept.readings.values()), None)
+    return Cell(pair, values, kept.reason, node, kept.refused)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from unjank.bench._majority import most_often
 from unjank.bench._report import Report
 from unjank.bench._statistics import median_interval
 from unjank.bench.pingpong._run import QUANTILES, Case, Run
@@ -44,7 +45,7 @@ def _why(reasons: Sequence[str], kinds: Mapping[Measured, int]) -> str:
     spoken = [f"{count} measured a {kind}" for kind, count in kinds.items()]
     bad = [reason for reason in reasons if reason]
     if bad:
-        spoken.append(f"{len(bad)} are refused, as: {Counter(bad).most_common(1)[0][0]}")
+        spoken.append(f"{len(bad)} are refused, as: {most_often(bad)}")
     return f"of {len(reasons)} repetitions, {', '.join(spoken)}"
 
 

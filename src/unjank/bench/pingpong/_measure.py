@@ -51,7 +51,7 @@ def run_pingpong(
     progress("calibrating")
     least = max(_LEAST_QUICK, scale.count(_LEAST_ROUNDS))
     rounds = {case: calibrate(case, _TARGET_NS / scale.divisor, least) for case in cases}
-    taken = interleaved(_sides(report, rounds, progress), scale.repeats)
+    taken = interleaved(_sides(report, rounds, progress), scale.repeats, collect=False)
     cells = {case: gather(case, _runs(taken[str(case)])) for case in cases}
     for cell in cells.values():
         note(cell, report)

@@ -2,17 +2,21 @@
 
 import typer
 
+from unjank.cli.bench.atomics import atomics
 from unjank.cli.bench.cores import cores
 from unjank.cli.bench.heap import heap
 from unjank.cli.bench.pingpong import pingpong
+from unjank.cli.bench.priority import priority
 from unjank.cli.bench.queue import queue
 
 bench = typer.Typer(
     name="bench",
-    help="Measure context switches, queues and heaps on this machine, as ratios within one run.",
+    help="Measure switches, caches, atomics, priorities, queues and heaps, as ratios within one run.",
     no_args_is_help=True,
 )
 bench.command()(pingpong)
 bench.command()(cores)
+bench.command()(atomics)
+bench.command()(priority)
 bench.command()(queue)
 bench.command()(heap)

@@ -12,4 +12,19 @@ Json = Annotated[
 Plot = Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the figures: FILE.svg, .png or .pdf.")]
 Quick = Annotated[bool, typer.Option("--quick", help="A hundredth of everything: only shows that it works.")]
 Repeats = Annotated[int, typer.Option(min=1, help="Repetitions of each pair.")]
+Cpus = Annotated[
+    str | None,
+    typer.Option(metavar="CPUS", help="Only these: 0-3,8, or words as in `unjank cpu`: 'one per cluster'."),
+]
 Only = Annotated[list[str] | None, typer.Option(metavar="PART", help="Only this part; may be repeated.")]
+
+
+def chosen_cpus(words: str | None) -> list[int] | None:
+    """The CPUs that `--cpus` means, ascending; None if it was not given.
+
+    Raises:
+        UnjankError: There are none such.
+    """
+    from unjank.cpu import read_topology, resolve_cpus
+
+    return None if words is None else sorted(resolve_cpus(words, read_topology()))

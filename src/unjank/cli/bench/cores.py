@@ -5,16 +5,11 @@ from typing import Annotated
 import typer
 
 from unjank.cli.bench._measure import Output, measure
-from unjank.cli.bench._options import Json, Plot, Quick, Repeats
+from unjank.cli.bench._options import Cpus, Json, Plot, Quick, Repeats, chosen_cpus
 
 
 def cores(
-    cpus: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CPUS", help="Only these: 0-3,8, or words as in `unjank cpu`: 'one per cluster'."
-        ),
-    ] = None,
+    cpus: Cpus = None,
     pairs: Annotated[
         int, typer.Option(min=1, help="Beyond as many pairs, measure a sample of each kind.")
     ] = 2_000,
@@ -26,13 +21,11 @@ def cores(
     """Latency between each two CPUs, as a heat map: how long a cache line takes that another has written."""
     from unjank.bench import Scale
     from unjank.bench.cores import draw, run_cores, tables
-    from unjank.cpu import read_topology, resolve_cpus
 
-    topology = read_topology()
-    chosen = sorted(resolve_cpus(cpus, topology)) if cpus is not None else None
+    chosen = chosen_cpus(cpus)
     measure(
         "cores",
-        lambda scale, say: run_cores(scale, say, cpus=chosen, most_pairs=pairs, topology=topology),
+        lambda scale, say: run_cores(scale, say, cpus=chosen, most_pairs=pairs),
         Scale.quick() if quick else Scale(repeats),
         Output(json, plot),
         show=tables,
