@@ -7,6 +7,10 @@ rewrite/    calls made direct
 archive/    zip files, entry by entry
 model.py    the records of a result
 scan.py     scan_archive
+optimize.py optimize_archive
+archive_optimizer.py  one archive on its way
+verify.py   the own output, read again
+keep_rules.py  rules for R8 and ProGuard
 """
 
 from unjank.jvm.analysis.reasons import Reason
@@ -21,6 +25,7 @@ from unjank.jvm.model import (
     Skipped,
     UpdaterRecord,
 )
+from unjank.jvm.optimize import optimize_archive
 from unjank.jvm.scan import scan_archive
 
 __all__ = [
@@ -37,5 +42,6 @@ __all__ = [
     "Skipped",
     "UpdaterRecord",
     "VerificationError",
+    "optimize_archive",
     "scan_archive",
 ]

@@ -7,4 +7,8 @@ summary.py     one class
 hierarchy.py   subclasses
 resolve.py     names to updaters, through accessors
 decide.py      call by call
+room.py        what constant pools have room for
+scope.py       one archive
+plan.py        updater by updater
+records.py     decisions as users see them
 """

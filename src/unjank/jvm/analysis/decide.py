@@ -10,6 +10,7 @@ from unjank.jvm.analysis.summary import ClassSummary, MethodKey, Producer, Site
 from unjank.jvm.bytecode.opcodes import OPCODES
 from unjank.jvm.bytecode.types import ELSEWHERE, OBJECT, class_of
 
+_STORING = frozenset((Role.VALUE, Role.FUNCTION))
 _GETFIELD = OPCODES["getfield"]
 
 
@@ -83,7 +84,9 @@ class Decider:
         if site.operation.kind is not Kind.REFERENCE or field.target_type == OBJECT:
             return Decision(unit, site, updater, direct=True, reason=Reason.PROVEN, expected_proven=True)
         if not self._hierarchy.is_plain_class(field.target_type):
-            return Decision(unit, site, updater, direct=True, reason=Reason.CHECKED_VALUE, checks_value=True)
+            stores = not _STORING.isdisjoint(types)
+            reason = Reason.CHECKED_VALUE if stores else Reason.PROVEN
+            return Decision(unit, site, updater, direct=True, reason=reason, checks_value=True)
         target = class_of(field.target_type) or ""
         fits = {role: self._hierarchy.assignable(kind, target, summary.name) for role, kind in types.items()}
         if not fits.get(Role.VALUE, True):

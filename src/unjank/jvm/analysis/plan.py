@@ -12,6 +12,7 @@ from dataclasses import field as default
 from unjank.jvm.analysis.decide import Decision
 from unjank.jvm.analysis.reasons import Reason
 from unjank.jvm.analysis.resolve import UpdaterKey
+from unjank.jvm.analysis.room import Rooms
 from unjank.jvm.analysis.scope import Scope
 from unjank.jvm.analysis.summary import MethodKey, Producer
 from unjank.jvm.analysis.updaters import UpdaterField
@@ -57,10 +58,12 @@ def make_plan(scope: Scope, decisions: Iterable[Decision]) -> dict[UpdaterKey, U
         if decision.direct:
             direct.add((decision.unit, decision.site.method, decision.site.pc))
     blocked = _collect_readers(scope, plans)
+    rooms = Rooms(scope.summaries)
     for plan in plans.values():
         if plan.direct:
             free = plan.key not in blocked and _may_go(scope, plan, direct)
-            plan.outcome = Outcome.REMOVED if free else Outcome.COMPANION
+            fits = free and rooms.take_for_helpers(plan.key.unit, len(plan.direct))
+            plan.outcome = Outcome.REMOVED if fits else Outcome.COMPANION
     return plans
 
 

@@ -19,7 +19,6 @@ class Reason(StrEnum):
     NEVER_REACHED = "never-reached"
     NOT_FOLLOWED = "code-not-followed"
     POOL_FULL = "constant-pool-full"
-    NO_HELPER = "no-place-for-helper"
 
     NOT_STATIC_FINAL = "updater-not-static-final"
     ASSIGNED_ELSEWHERE = "updater-assigned-more-than-once"
@@ -38,7 +37,7 @@ class Reason(StrEnum):
 
 _EXPLANATIONS = {
     Reason.PROVEN: "Updater, holder and value are proven.",
-    Reason.CHECKED_VALUE: "The field's type is an interface or array, which the JVM does not verify; checked",
+    Reason.CHECKED_VALUE: "The field's type is an interface or array, not verified by the JVM: checked.",
     Reason.RECEIVER_UNKNOWN: "The updater comes from a parameter, an array or no plain accessor.",
     Reason.RECEIVER_MIXED: "It may be one of several updaters.",
     Reason.RECEIVER_NOT_STATIC: "The updater comes from a field of an object.",
@@ -49,7 +48,6 @@ _EXPLANATIONS = {
     Reason.NEVER_REACHED: "No path leads to the call.",
     Reason.NOT_FOLLOWED: "The method's code could not be followed.",
     Reason.POOL_FULL: "The class's constant pool has no room left.",
-    Reason.NO_HELPER: "No class that the call could reach can take the helper.",
     Reason.NOT_STATIC_FINAL: "The updater is not a static final field.",
     Reason.ASSIGNED_ELSEWHERE: "The updater is not assigned exactly once, in the static initialiser.",
     Reason.NOT_CONSTANT: "The updater is not built from constants.",

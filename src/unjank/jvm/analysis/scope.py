@@ -7,6 +7,7 @@ from unjank.jvm.analysis.decide import Decider, Decision
 from unjank.jvm.analysis.hierarchy import Hierarchy
 from unjank.jvm.analysis.operations import NEEDLE
 from unjank.jvm.analysis.resolve import Resolver
+from unjank.jvm.analysis.room import within_pools
 from unjank.jvm.analysis.summary import ClassSummary, summarise
 from unjank.jvm.classfile import ClassHeader, parse_class, parse_header
 from unjank.jvm.errors import ClassFileError
@@ -53,7 +54,8 @@ class Scope:
     def decisions(self) -> list[Decision]:
         """What becomes of each call, in the order of the archive."""
         decider = Decider(self.resolver, self.hierarchy)
-        return [found for unit, summary in self.summaries.items() for found in decider.decide(unit, summary)]
+        found = [one for unit, summary in self.summaries.items() for one in decider.decide(unit, summary)]
+        return within_pools(self.summaries, found)
 
     def may_name(self, field: str) -> bool:
         """True if a class file that could not be read has this name in it."""

@@ -62,14 +62,15 @@ class Producer:
 class ClassSummary:
     """What the rest of the archive needs to know of a class.
 
-    `accessors` maps a static method that just returns an updater to the field or accessor that it reads.
-    `handles` are members that a MethodHandle constant names. `failures` says of methods why they were not
-    followed.
+    `pool_size` is the number of slots that its constant pool takes. `accessors` maps a static method that
+    just returns an updater to the field or accessor that it reads. `handles` are members that a MethodHandle
+    constant names. `failures` says of methods why they were not followed.
     """
 
     name: str
     major: int
-    access: int
+    minor: int
+    pool_size: int
     updaters: list[UpdaterField] = field(default_factory=list)
     accessors: dict[MethodKey, MemberRef] = field(default_factory=dict)
     sites: list[Site] = field(default_factory=list)
@@ -84,7 +85,7 @@ def summarise(cls: ClassFile) -> ClassSummary:
     Raises:
         ClassFileError: The class is broken; a method that merely cannot be followed does not raise.
     """
-    summary = ClassSummary(cls.name, cls.major, cls.access)
+    summary = ClassSummary(cls.name, cls.major, cls.minor, len(cls.pool))
     named = _members_of_interest(cls)
     summary.handles = [target for target in cls.pool.method_handle_targets() if _is_of_interest(target)]
     assignments: dict[str, list[Assignment]] = {}

@@ -6,6 +6,7 @@ from pathlib import Path
 from unjank.jvm.analysis.scope import Scope, Unit
 from unjank.jvm.archive.layout import class_name, is_class, is_nested
 from unjank.jvm.archive.limits import MAX_CLASS, MAX_DEPTH, MAX_NESTED, check_expansion
+from unjank.jvm.archive.zip_format import Entry
 from unjank.jvm.archive.zip_reader import BytesSource, ZipReader
 from unjank.jvm.errors import ArchiveError, ClassFileError
 from unjank.jvm.model import Skipped
@@ -53,11 +54,20 @@ def nested_archives(
             continue
         path = prefix + entry.name
         try:
-            if depth >= MAX_DEPTH:
-                raise ArchiveError(f"archives are nested more than {MAX_DEPTH} deep")
-            check_expansion(entry.name, entry.packed, entry.size, MAX_NESTED)
-            nested = ZipReader(BytesSource(reader.read(entry)), path)
+            nested = open_nested(reader, entry, path, depth)
         except ArchiveError as error:
             skipped.append(Skipped(path, "archive", str(error)))
             continue
         yield nested
+
+
+def open_nested(reader: ZipReader, entry: Entry, path: str, depth: int) -> ZipReader:
+    """Opens one archive within an archive that is itself `depth` deep.
+
+    Raises:
+        ArchiveError: It is too deep, too large, or no archive.
+    """
+    if depth >= MAX_DEPTH:
+        raise ArchiveError(f"archives are nested more than {MAX_DEPTH} deep")
+    check_expansion(entry.name, entry.packed, entry.size, MAX_NESTED)
+    return ZipReader(BytesSource(reader.read(entry)), path)

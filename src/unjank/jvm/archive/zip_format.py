@@ -86,21 +86,26 @@ def moved(entry: Entry, offset: int) -> bytes:
     return bytes(record)
 
 
-def rewritten(
-    entry: Entry, local_extra: bytes, packed: int, content: bytes, crc: int, offset: int
+def replaced(
+    entry: Entry, extra_of_local: bytes, crc: int, packed: int, size: int, offset: int
 ) -> tuple[bytes, bytes]:
     """Local and central record of an entry with new content; time, permissions and other extras stay."""
     fields = list(CENTRAL.unpack_from(entry.central))
-    name_length, extra_length = fields[10], fields[11]
-    name = entry.central[CENTRAL.size : CENTRAL.size + name_length]
-    extra_end = CENTRAL.size + name_length + extra_length
-    extra = without_zip64(entry.central[CENTRAL.size + name_length : extra_end])
-    local_extra = without_zip64(local_extra)
+    name_end = CENTRAL.size + fields[10]
+    extra_end = name_end + fields[11]
+    name = entry.central[CENTRAL.size : name_end]
+    extra, extra_of_local = without_zip64(entry.central[name_end:extra_end]), without_zip64(extra_of_local)
     fields[3] &= ~DESCRIPTOR_FOLLOWS
-    fields[7:10] = [crc, packed, len(content)]
+    fields[7:10] = [crc, packed, size]
     fields[11], fields[16] = len(extra), offset
-    local = LOCAL.pack(LOCAL_MAGIC, *fields[2:7], crc, packed, len(content), name_length, len(local_extra))
-    return local + name + local_extra, CENTRAL.pack(*fields) + name + extra + entry.central[extra_end:]
+    local = LOCAL.pack(LOCAL_MAGIC, *fields[2:10], len(name), len(extra_of_local)) + name + extra_of_local
+    return local, CENTRAL.pack(*fields) + name + extra + entry.central[extra_end:]
+
+
+def local_extra(header: bytes) -> bytes:
+    """The extra fields of a local record."""
+    name_length = LOCAL.unpack_from(header)[9]
+    return header[LOCAL.size + name_length :]
 
 
 def fresh(

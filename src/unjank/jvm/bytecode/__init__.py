@@ -7,14 +7,17 @@ types.py        verification types, and values that remember which instruction m
 frames.py       StackMapTable
 effects.py      what one instruction does to a frame
 flow.py         all paths through a method to a fixed point
+assembler.py    small methods, written down as instructions
 """
 
+from unjank.jvm.bytecode.assembler import Assembler
 from unjank.jvm.bytecode.decode import Instruction, decode
 from unjank.jvm.bytecode.descriptors import parse_descriptor
 from unjank.jvm.bytecode.flow import MethodFlow, Observer, analyse
 from unjank.jvm.bytecode.types import Frame, Value, object_type
 
 __all__ = [
+    "Assembler",
     "Frame",
     "Instruction",
     "MethodFlow",

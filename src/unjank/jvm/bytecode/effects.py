@@ -56,7 +56,9 @@ class Effects:
     origin.
     """
 
-    def __init__(self, pool: ConstantPool, code: bytes, this_type: str, tracked: frozenset[str]) -> None:
+    def __init__(
+        self, pool: ConstantPool, code: bytes | bytearray, this_type: str, tracked: frozenset[str]
+    ) -> None:
         self._pool = pool
         self._code = code
         self._this = this_type

@@ -1,0 +1,222 @@
+"""One archive on its way: analysed, written with its changes, verified; nested archives likewise."""
+
+import io
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from unjank.jvm.analysis.plan import make_plan
+from unjank.jvm.analysis.records import site_records, skipped_records, updater_records
+from unjank.jvm.archive import Entry, ZipReader, ZipWriter
+from unjank.jvm.archive.classes import archive_scope, open_nested
+from unjank.jvm.archive.layout import class_name, is_nested, is_signature
+from unjank.jvm.archive.limits import MAX_CLASS, check_expansion
+from unjank.jvm.archive.manifest import MANIFEST, without_digests
+from unjank.jvm.archive.module_info import MODULE_INFO, required_modules
+from unjank.jvm.archive.zip_reader import BytesSource
+from unjank.jvm.classfile import parse_class
+from unjank.jvm.errors import ArchiveError, ClassFileError
+from unjank.jvm.keep_rules import keep_rules
+from unjank.jvm.model import OptimizeOptions, SiteRecord, Skipped, Target, UpdaterRecord
+from unjank.jvm.rewrite.apply import changed_bytes, companion_bytes
+from unjank.jvm.rewrite.cell import Cell
+from unjank.jvm.rewrite.changes import make_changes
+from unjank.jvm.verify import verify_classes, verify_entries
+
+_AAR_RULES = "proguard.txt"
+_JAR_RULES = "META-INF/proguard/unjank-atomics.pro"
+
+
+@dataclass(slots=True)
+class Totals:
+    """What one call of `optimize_archive` gathers over an archive and those nested in it."""
+
+    options: OptimizeOptions
+    target: Target
+    android: bool
+    updaters: list[UpdaterRecord] = field(default_factory=list)
+    sites: list[SiteRecord] = field(default_factory=list)
+    classes_changed: list[str] = field(default_factory=list)
+    classes_added: list[str] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+
+    def apart(self) -> "Totals":
+        """Empty totals for a nested archive, which may still turn out not to be changed."""
+        return Totals(self.options, self.target, self.android)
+
+    def include(self, other: "Totals") -> None:
+        """Adds those of a nested archive."""
+        self.updaters += other.updaters
+        self.sites += other.sites
+        self.classes_changed += other.classes_changed
+        self.classes_added += other.classes_added
+        self.skipped += other.skipped
+        self.cells += other.cells
+
+
+class ArchiveOptimizer:
+    """One archive. `prefix` is its path within the outermost one, ending in `!/`; empty for that itself."""
+
+    def __init__(self, reader: ZipReader, prefix: str, totals: Totals, depth: int = 0) -> None:
+        """Analyses the archive and those nested in it.
+
+        Raises:
+            ArchiveError: Something is to be changed and must not be: it is signed, or a module lacks what is
+                needed.
+        """
+        self._reader = reader
+        self._prefix = prefix
+        self._totals = totals
+        self._depth = depth
+        self._signed = any(is_signature(entry.name) for entry in reader.entries)
+        self._scope = archive_scope(reader)
+        decisions = self._scope.decisions()
+        plans = make_plan(self._scope, decisions).values()
+        totals.sites += site_records(self._scope, decisions, prefix)
+        totals.updaters += updater_records(self._scope, plans, prefix)
+        totals.skipped += skipped_records(self._scope, prefix)
+        self._changes = make_changes(self._scope, plans, totals.target, checked=totals.options.checked)
+        self._cells = [cell for change in self._changes.units.values() for _, cell in change.removed]
+        self._cells += [cell for other in self._changes.companions.values() for cell in other.cells.values()]
+        totals.cells += self._cells
+        self._nested = self._optimize_nested()
+        if self._cells:
+            self._check_modules()
+        if self.changes_anything:
+            self._check_signature()
+
+    @property
+    def changes_anything(self) -> bool:
+        """True if the output differs from the archive."""
+        return bool(self._changes.units or self._nested)
+
+    def write(self, out: BinaryIO) -> None:
+        """Writes the archive with its changes."""
+        writer = ZipWriter(self._reader, out)
+        signed = self.changes_anything and self._signed
+        for number, entry in enumerate(self._reader.distinct):
+            if signed and is_signature(entry.name):
+                continue
+            content = self._new_content(number, entry, signed=signed)
+            if content is None:
+                writer.copy(entry)
+            else:
+                writer.replace(entry, content)
+            self._add_companion(writer, number, entry)
+        self._add_rules(writer)
+        writer.finish()
+
+    def verify(self, written: ZipReader) -> None:
+        """Reads what was written again.
+
+        Raises:
+            VerificationError: It is not what it should be.
+        """
+        verify_entries(self._reader, written, self._is_left_alone)
+        verify_classes(self._reader, written, self._scope, self._changes)
+
+    def _is_left_alone(self, number: int, entry: Entry) -> bool:
+        """True if an entry must be bit for bit what it was; False if it may be changed, or left out."""
+        return not (
+            number in self._changes.units
+            or entry.offset in self._nested
+            or entry.name == self._rules_name
+            or (self._signed and (is_signature(entry.name) or entry.name == MANIFEST))
+        )
+
+    def _new_content(self, number: int, entry: Entry, *, signed: bool) -> bytes | None:
+        """Other content of an entry; None if it stays."""
+        change = self._changes.units.get(number)
+        if change is not None:
+            self._totals.classes_changed.append(self._prefix + entry.name)
+            return changed_bytes(self._reader.read(entry), change)
+        if entry.offset in self._nested:
+            return self._nested[entry.offset]
+        if signed and entry.name == MANIFEST:
+            return without_digests(self._reader.read(entry))
+        if entry.name == self._rules_name and self._cells_for_rules:
+            return _with_rules(self._reader.read(entry), self._cells_for_rules)
+        return None
+
+    def _add_companion(self, writer: ZipWriter, number: int, entry: Entry) -> None:
+        companion = self._changes.companions.get(number)
+        if companion is not None:
+            writer.add(companion.path, companion_bytes(companion), entry.timestamp)
+            self._totals.classes_added.append(self._prefix + companion.path)
+
+    def _add_rules(self, writer: ZipWriter) -> None:
+        there = any(entry.name == self._rules_name for entry in self._reader.entries)
+        if self._cells_for_rules and not there:
+            rules = keep_rules(self._cells_for_rules).encode()
+            writer.add(self._rules_name, rules, self._reader.distinct[0].timestamp)
+
+    @property
+    def _rules_name(self) -> str:
+        return _AAR_RULES if self._totals.android else _JAR_RULES
+
+    @property
+    def _cells_for_rules(self) -> list[Cell]:
+        """An AAR has the rules for all its jars in one file; another jar has its own."""
+        if self._totals.android:
+            return [] if self._depth else self._totals.cells
+        return self._cells
+
+    def _optimize_nested(self) -> dict[int, bytes]:
+        """By place in the file, the nested archives that change."""
+        found = {}
+        for entry in self._reader.distinct:
+            if not is_nested(entry.name):
+                continue
+            path = self._prefix + entry.name
+            try:
+                with open_nested(self._reader, entry, path, self._depth) as nested:
+                    content = self._optimize_one(nested, path)
+            except ArchiveError as error:
+                self._totals.skipped.append(Skipped(path, "archive", str(error)))
+                continue
+            if content is not None:
+                found[entry.offset] = content
+        return found
+
+    def _optimize_one(self, nested: ZipReader, path: str) -> bytes | None:
+        totals = self._totals.apart()
+        optimizer = ArchiveOptimizer(nested, f"{path}!/", totals, self._depth + 1)
+        content = None
+        if optimizer.changes_anything:
+            out = io.BytesIO()
+            optimizer.write(out)
+            content = out.getvalue()
+            optimizer.verify(ZipReader(BytesSource(content), path))
+        self._totals.include(totals)
+        return content
+
+    def _check_signature(self) -> None:
+        if self._signed and self._totals.options.signatures == "refuse":
+            raise ArchiveError(
+                f"{self._reader.name} is signed, and changing classes would break that; "
+                "take the signature out with --signatures remove, and sign the output again"
+            )
+
+    def _check_modules(self) -> None:
+        """A module reaches sun.misc.Unsafe only if it requires jdk.unsupported; Android has no modules."""
+        if self._totals.target != "unsafe" or self._totals.android:
+            return
+        for entry in self._module_descriptors():
+            check_expansion(entry.name, entry.packed, entry.size, MAX_CLASS)
+            try:
+                required = required_modules(parse_class(self._reader.read(entry)))
+            except ClassFileError as error:
+                raise ArchiveError(f"{self._prefix}{entry.name}: {error}") from error
+            if "jdk.unsupported" not in required:
+                raise ArchiveError(
+                    f"{self._reader.name} is a module that does not require jdk.unsupported, and cannot use "
+                    "sun.misc.Unsafe; choose --target varhandle"
+                )
+
+    def _module_descriptors(self) -> Iterable[Entry]:
+        return (entry for entry in self._reader.distinct if class_name(entry.name) == MODULE_INFO)
+
+
+def _with_rules(old: bytes, cells: Iterable[Cell]) -> bytes:
+    return old.rstrip(b"\n") + b"\n" * bool(old.strip()) + keep_rules(cells).encode()
