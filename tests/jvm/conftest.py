@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+JAVA = Path(__file__).parent / "java" / "p"
+"""Programs that tests compile."""
+
 Compile = Callable[..., Path]
 """Takes sources by file name, and javac's options; gives the folder of class files."""
 
