@@ -88,6 +88,7 @@ def test_no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_last_words() -> None:
     """What a process wrote before it died is in the message."""
     process = EngineProcess(_JOB)
+    process.start()
     process._last_words.write(b"first\nterminate called\n")
     process._last_words.flush()
     os.kill(process.pid, signal.SIGABRT)

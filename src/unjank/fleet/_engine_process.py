@@ -46,16 +46,16 @@ class _Watch:
 
 
 class EngineProcess:
-    """One worker's process.
+    """One worker's process: begun at once, with an engine after `start`.
 
-    Raises:
-        EngineError: It has no engine to offer; the message says what is missing.
-        ProcessDiedError: It died before it could say so.
+    So several can import what they need side by side, and the one that comes first compiles the engine
+    where that is still to be done.
     """
 
     def __init__(self, job: Job) -> None:
         assert job.limits.memory_bytes is not None, "the share of memory is decided before"
-        self._limits = job.limits
+        self._job, self._limits = job, job.limits
+        self._started = False
         self._memory_limit = job.limits.memory_bytes + WORKER_OVERHEAD_BYTES
         self._last_words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by kill
         self._connection, theirs = Pipe()
@@ -71,16 +71,27 @@ class EngineProcess:
         theirs.close()
         self._tree = _descendants.tree(self._process.pid)
         self._watch = _Watch(0.0, 0.0)
-        try:
-            self._start(job)
-        except BaseException:
-            self.kill()
-            raise
 
     @property
     def pid(self) -> int:
         """The process's id."""
         return self._process.pid
+
+    def start(self) -> None:
+        """Starts the engine and waits for it; does nothing where it has started.
+
+        Raises:
+            EngineError: The process has no engine to offer; the message says what is missing.
+            ProcessDiedError: It died before it could say so.
+        """
+        if self._started:
+            return
+        self.request(self._job.to_wire(), _START_SECONDS)
+        event = self.next_frame()
+        assert isinstance(event, dict), "rows come after requests"
+        if event["event"] == "unavailable":
+            raise EngineError(event["cause"])
+        self._started = True
 
     def request(self, request: Event, seconds: float | None = None) -> None:
         """Sends a request; its time starts now.
@@ -139,13 +150,6 @@ class EngineProcess:
         self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self.end()
-
-    def _start(self, job: Job) -> None:
-        self.request(job.to_wire(), _START_SECONDS)
-        event = self.next_frame()
-        assert isinstance(event, dict), "rows come after requests"
-        if event["event"] == "unavailable":
-            raise EngineError(event["cause"])
 
     def _seconds_to_wait(self) -> float:
         return max(0.0, min(self._watch.deadline - time.monotonic(), _LOOK_SECONDS))

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from unjank.fleet._dataset import Dataset, ErrorLog
-from unjank.fleet._job import Job
 from unjank.fleet._progress import Progress
 from unjank.fleet._supervisor import StoppedError, Supervisor
 from unjank.fleet._units import Unit
@@ -15,14 +14,7 @@ from unjank.fleet._work import work_on
 _WAIT_SECONDS = 0.25
 
 
-def run_here(
-    units: Iterable[Unit],
-    dataset: Dataset,
-    job: Job,
-    first: Supervisor,
-    workers: int,
-    progress: Progress,
-) -> None:
+def run_here(units: Iterable[Unit], dataset: Dataset, crew: list[Supervisor], progress: Progress) -> None:
     """Works on all units.
 
     Ctrl-C ends the traces at work and commits what is done.
@@ -30,25 +22,21 @@ def run_here(
     Args:
         units: What is to be done.
         dataset: Where it goes.
-        job: The question; its share of memory is decided.
-        first: One of the workers, whose process may have started already.
-        workers: Number of processes, that one included.
+        crew: The workers.
         progress: Told about each trace.
 
     Raises:
         EngineError: There is no engine on this machine.
         UnjankError: The result cannot be written.
     """
-    waiting = list(units)
-    others = [Supervisor(job) for _ in range(min(workers, len(waiting)) - 1)]
-    crew = _Crew(waiting, dataset, [first, *others], progress)
+    work = _Work(units, dataset, crew, progress)
     try:
-        crew.run()
+        work.run()
     finally:
-        crew.stop()
+        work.stop()
 
 
-class _Crew:
+class _Work:
     """Workers that take units from one queue."""
 
     def __init__(

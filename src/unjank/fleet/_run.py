@@ -3,7 +3,7 @@
 import os
 import tempfile
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from typing import Protocol
 
@@ -105,31 +105,34 @@ class _Plan:
 
     def carry_out(self, *, resume: bool, retry_failed: bool) -> tuple[Dataset, Totals]:
         """Does what is not done, and finishes the result, also when interrupted."""
-        with Supervisor(self._job_here) as first:
-            self._check_sql(first)
+        with ExitStack() as stack:
+            count = 1 if self._dask else self._workers
+            crew = [stack.enter_context(Supervisor(self._job_here)) for _ in range(count)]
+            for supervisor in crew:
+                supervisor.prepare()
+            self._check_sql(crew[0])
             dataset = Dataset.begin(self._storage, self._job, resume=resume)
-            if self._dask is not None:
-                first.close()
-            return self._carry_out_with(first, dataset, resume=resume, retry_failed=retry_failed)
+            return self._carry_out_with(crew, dataset, resume=resume, retry_failed=retry_failed)
 
     def _carry_out_with(
-        self, first: Supervisor, dataset: Dataset, *, resume: bool, retry_failed: bool
+        self, crew: list[Supervisor], dataset: Dataset, *, resume: bool, retry_failed: bool
     ) -> tuple[Dataset, Totals]:
         done = dataset.done(retry_failed=retry_failed) if resume else set()
         todo = sum(trace.label not in done for trace in self._traces)
         try:
             if todo:
                 with self._show_progress(todo) as progress:
-                    self._work(first, dataset, done, progress)
+                    self._work(crew, dataset, done, progress)
         finally:
             totals = dataset.finish()
         return dataset, totals
 
-    def _work(self, first: Supervisor, dataset: Dataset, done: set[str], progress: Progress) -> None:
+    def _work(self, crew: list[Supervisor], dataset: Dataset, done: set[str], progress: Progress) -> None:
         if self._dask is None:
             units: Iterable[Unit] = divide(self._traces, self._workers, done)
-            run_here(units, dataset, self._job_here, first, self._workers, progress)
+            run_here(units, dataset, crew, progress)
             return
+        crew[0].close()  # it has checked the SQL
         from unjank.fleet._dask import run_on_dask
 
         run_on_dask(self._traces, done, dataset, self._job, self._dask, progress)

@@ -39,6 +39,11 @@ class Supervisor:
         """The id of the process at work, None while there is none."""
         return self._process.pid if self._process else None
 
+    def prepare(self) -> None:
+        """Begins the process, which needs a while until it can be asked."""
+        if self._process is None:
+            self._process = EngineProcess(self._job)
+
     def run(self, trace: Trace, following: Trace | None = None) -> Outcome:
         """The rows of one trace, or why there are none.
 
@@ -100,10 +105,11 @@ class Supervisor:
 
     def _ask(self, request: Event, answer: "_Answer", seconds: float | None = None) -> None:
         try:
-            if self._process is None:
-                self._process = EngineProcess(self._job)
+            self.prepare()
+            assert self._process is not None, "made by prepare"
             if self._stopped.is_set():
                 raise StoppedError
+            self._process.start()
             self._process.request(request, seconds)
             while not answer.complete:
                 answer.take(self._process.next_frame())
