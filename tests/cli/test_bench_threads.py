@@ -127,3 +127,56 @@ def test_without_rights_the_favoured_share_is_absent() -> None:
     reasons = {item["name"]: item["reason"] for item in content["absent"]}
     assert "CAP_SYS_NICE" in reasons["priority favoured"]
     assert "equal_share_error" in content["ratios"]
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    """Two runs of shares of a CPU; in the second, a thread's share is another by far."""
+    folder = tmp_path_factory.mktemp("runs")
+    first, second = folder / "first.json", folder / "second.json"
+    result = _bench("priority", "--quick", "--nices", "0,19", "--json", str(first))
+    assert result.returncode == 0, result.stderr
+    content = json.loads(first.read_text())
+    assert content["ratios"], content["absent"]
+    for about in content["ratios"].values():
+        about |= {key: about[key] + 10 for key in ("median", "low", "high")}
+    second.write_text(json.dumps(content))
+    return str(first), str(second)
+
+
+def test_compare_tells_what_changed(runs: tuple[str, str]) -> None:
+    """A table and a count; warnings on standard error; exit code 0 unless a threshold was given."""
+    result = _bench("compare", *runs)
+    assert result.returncode == 0
+    assert "worse" in result.stdout
+    assert "figures in both:" in result.stdout
+    assert "is a quick run" in result.stderr
+    same = _bench("compare", runs[0], runs[0], "--all")
+    assert "worse" not in same.stdout
+    assert "priority_share" in same.stdout
+
+
+def test_compare_fails_above_a_threshold(runs: tuple[str, str]) -> None:
+    """Exit code 1 and a line that says how many; nothing worse, nothing fails."""
+    result = _bench("compare", *runs, "--fail-above", "5")
+    assert result.returncode == 1
+    assert "got worse by more than 5 %" in result.stderr
+    assert _bench("compare", runs[0], runs[0], "--fail-above", "0").returncode == 0
+
+
+def test_compare_writes_json(runs: tuple[str, str], tmp_path: Path) -> None:
+    """To standard output alone, or to a file beside the table."""
+    content = json.loads(_bench("compare", *runs, "--json", "-").stdout)
+    assert content["schema"] == "unjank.bench-compare/1"
+    target = tmp_path / "changes.json"
+    assert "figures in both" in _bench("compare", *runs, "--json", str(target)).stdout
+    assert json.loads(target.read_text()) == content
+
+
+def test_compare_refuses_what_is_no_run(tmp_path: Path) -> None:
+    """One line, exit code 2."""
+    odd = tmp_path / "odd.json"
+    odd.write_text("{}")
+    result = _bench("compare", str(odd), str(odd))
+    assert (result.returncode, result.stderr.count("\n")) == (2, 1)
+    assert "is not a benchmark's JSON" in result.stderr

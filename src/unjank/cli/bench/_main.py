@@ -3,6 +3,7 @@
 import typer
 
 from unjank.cli.bench.atomics import atomics
+from unjank.cli.bench.compare import compare
 from unjank.cli.bench.cores import cores
 from unjank.cli.bench.heap import heap
 from unjank.cli.bench.pingpong import pingpong
@@ -20,3 +21,4 @@ bench.command()(atomics)
 bench.command()(priority)
 bench.command()(queue)
 bench.command()(heap)
+bench.command()(compare)
