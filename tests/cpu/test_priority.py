@@ -254,6 +254,20 @@ def test_another_hand_is_noticed(machine: Machine) -> None:
         cpu.priority(101, nice=5, tree=machine.tree, scheduler=Ignores())
 
 
+def test_autogroups_are_told(machine: Machine) -> None:
+    """A nice value counts within the session where autogroups are on and no control group decides."""
+    machine.write("proc/sys/kernel/sched_autogroup_enabled", 1)
+    assert cpu.autogrouped([100], machine.tree) == ()
+    machine.write("proc/100/autogroup", "/autogroup-137 nice 0")
+    assert cpu.autogrouped([100], machine.tree) == (100,)
+    machine.write("proc/self/mountinfo", "4 1 0:3 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw")
+    machine.write("proc/100/cgroup", "0::/user.slice")
+    assert cpu.autogrouped([100], machine.tree) == ()
+    machine.write("proc/100/cgroup", "0::/")
+    machine.write("proc/sys/kernel/sched_autogroup_enabled", 0)
+    assert cpu.autogrouped([100], machine.tree) == ()
+
+
 def test_priorities_in_words() -> None:
     """Each policy has its own words."""
     assert show_priority(Attributes(nice=-3)) == "nice -3"

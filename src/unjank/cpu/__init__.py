@@ -7,6 +7,7 @@ shows the effect. All read and write below a `KernelTree`, so that tests can mak
 
 from unjank._errors import CpuError
 from unjank.cpu.affinity import get_affinity, pinned, set_affinity
+from unjank.cpu.autogroup import autogrouped
 from unjank.cpu.boost import (
     FASTEST_PLAN,
     Absent,
@@ -58,6 +59,7 @@ __all__ = [
     "ThreadRef",
     "Topology",
     "Turned",
+    "autogrouped",
     "boost",
     "clamp",
     "find_processes",

@@ -8,7 +8,7 @@ import typer
 from unjank import UnjankError
 from unjank.cli.cpu._change import change
 from unjank.cli.cpu._command import become
-from unjank.cli.cpu._options import For, Json, Name, Pids, Tids, Watch, check_target
+from unjank.cli.cpu._options import For, Json, Name, Pids, Tids, Watch, check_target, say
 from unjank.cli.cpu._threads import choose
 
 if TYPE_CHECKING:
@@ -80,6 +80,8 @@ def nice(
             follow=follow,
         )
 
+    if level is not None and chosen is not None:
+        _tell_autogroups({thread.pid for thread in chosen.threads})
     if chosen is None:
         apply(None)
         become(command)
@@ -91,6 +93,16 @@ def nice(
         watch=watch,
         json=json,
     )
+
+
+def _tell_autogroups(pids: set[int]) -> None:
+    from unjank.cpu import autogrouped
+
+    for pid in autogrouped(sorted(pids)):
+        say(
+            f"note: process {pid} is in an autogroup: its nice values count only among threads of its own "
+            f"session; for all: echo NICE > /proc/{pid}/autogroup, or sysctl kernel.sched_autogroup_enabled=0"
+        )
 
 
 def _split(words: list[str], *, has_policy: bool) -> tuple[str | None, list[str]]:
