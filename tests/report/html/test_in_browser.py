@@ -62,6 +62,18 @@ def test_fits_the_screen(browser: Chrome, opened: Open, tmp_path: Path, width: i
     assert complaints(browser) == []
 
 
+def test_tables_stack_on_a_phone(browser: Chrome, opened: Open, tmp_path: Path) -> None:
+    """On a phone no table has to be scrolled sideways, each cell says what it is, and headings still sort."""
+    show(browser, page_of(opened(several_locks())), tmp_path, width=360)
+    script = "return [...document.querySelectorAll('.scroll')].every(e => e.scrollWidth <= e.clientWidth)"
+    assert browser.execute_script(script)
+    label = "return getComputedStyle(document.querySelector('td.number'), '::before').content"
+    assert "longest" in browser.execute_script(label)
+    heading = browser.find_elements(By.CSS_SELECTOR, "table.sortable th button")[1]
+    heading.click()
+    assert column(browser, 1) == ["30 ms", "20 ms", "9 ms"]
+
+
 def test_text_of_pictures_is_large_enough(browser: Chrome, opened: Open, tmp_path: Path) -> None:
     """On a phone the letters of a picture have at least ten pixels."""
     show(browser, page_of(opened(launcher())), tmp_path, width=360)

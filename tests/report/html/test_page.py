@@ -136,5 +136,13 @@ def test_what_a_whole_trace_has(opened: Open) -> None:
 def test_tables_sort_by_exact_values(opened: Open) -> None:
     """Cells carry nanoseconds and not rounded words, so that a script sorts them right."""
     cells = Elements(page_of(opened(launcher()))).of("td")
-    assert {"class": "number", "data-key": "18200000"} in cells
-    assert {"class": "number", "data-key": "15900000"} in cells
+    keys = {(cell.get("data-label"), cell.get("data-key")) for cell in cells}
+    assert ("longest", "18200000") in keys
+    assert ("off CPU", "15900000") in keys
+
+
+def test_command_to_look_around(opened: Open) -> None:
+    """The page names the command that opens the trace, quoted for a shell."""
+    page = page_of(opened(launcher()), "my runs/a b's.pftrace")
+    assert """unjank view 'my runs/a b'"'"'s.pftrace'""" in html.unescape(page)
+    assert "<h1>a b&#39;s.pftrace</h1>" in page

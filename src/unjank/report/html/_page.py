@@ -2,6 +2,8 @@
 
 import base64
 import hashlib
+import re
+import shlex
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -19,6 +21,7 @@ from unjank.report.html._stalls import worst_stalls
 from unjank.report.html._tables import tables
 
 MOST_STALLS = 12
+_BREAKS = re.compile(r"(?<=[._$/])(?=\w)")
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -37,6 +40,7 @@ def render_html(evidence: Evidence, found: FindingSet, *, trace: str, engine: st
         .get_template("page.html")
         .render(
             trace=Path(trace).name,
+            view_command=f"unjank view {shlex.quote(trace)}",
             lead=lead_sentence(found),
             worst=found.findings[0].severity.value if found.findings else None,
             counts=[(each.value, number) for each, number in _counts(found)],
@@ -83,6 +87,7 @@ def _environment() -> Environment:
         finalize=_shown,
     )
     environment.filters["lines"] = _lines
+    environment.filters["breakable"] = _breakable
     return environment
 
 
@@ -93,6 +98,11 @@ def _shown(value: Any) -> Any:  # noqa: ANN401  jinja2 passes whatever a templat
 def _lines(text: str) -> Markup:
     """Text of our own with line breaks, such as SQL."""
     return Markup("\n").join(escape(clean(line)) for line in text.splitlines())
+
+
+def _breakable(text: str) -> Markup:
+    """Text that may be broken after the marks within names of code, so that long ones need not be cut."""
+    return Markup("<wbr>").join(escape(part) for part in _BREAKS.split(clean(text)))
 
 
 def _asset(name: str) -> Markup:
