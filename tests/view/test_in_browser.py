@@ -17,10 +17,10 @@ from unjank.view import ServedTrace, serve_trace
 PATIENCE_SECONDS = 60
 
 
-@pytest.fixture
-def browser(tmp_path: Path) -> Iterator[Chrome]:
-    """A browser with an empty profile."""
-    with headless_browser(tmp_path / "profile") as browser:
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chrome]:
+    """A browser with an empty profile, for all tests here."""
+    with headless_browser(tmp_path_factory.mktemp("profile")) as browser:
         yield browser
 
 
@@ -53,16 +53,16 @@ def requested(browser: Chrome) -> set[str]:
 
 
 def test_tracks_are_on_screen(browser: Chrome, served: ServedTrace) -> None:
-    """The trace is open, called by its file's name, with the waiting thread's track; also after a reload."""
+    """The trace is open, called by its file's name, with the waiting thread's track."""
     browser.get(served.url)
-    for _ in range(2):
-        wait_for_text(browser, "launcher.py 100", "waiting one 101")
-        assert unquote(browser.title).startswith("a trace & more?.pftrace (")
-        browser.refresh()
+    wait_for_text(browser, "launcher.py 100", "waiting one 101")
+    assert unquote(browser.title).startswith("a trace & more?.pftrace (")
 
 
 def test_nothing_goes_out_and_nothing_stays(browser: Chrome, served: ServedTrace) -> None:
     """All requests go to the server, and the browser's profile keeps no copy of the trace."""
+    browser.get("about:blank")
+    requested(browser)  # those of pages before
     browser.get(served.url)
     wait_for_text(browser, "launcher.py 100")
     origin = f"http://127.0.0.1:{served.port}"
@@ -74,7 +74,7 @@ def test_nothing_goes_out_and_nothing_stays(browser: Chrome, served: ServedTrace
 
 
 def test_server_ends_when_the_tab_is_closed_but_not_on_a_reload(browser: Chrome, trace: Path) -> None:
-    """A reload keeps the server, closing the tab ends the wait."""
+    """A reload keeps the server and finds the trace again; closing the tab ends the wait."""
     left = Event()
     with serve_trace(trace, port=0) as served:
         Thread(target=_tell_when_left, args=(served, left), daemon=True).start()

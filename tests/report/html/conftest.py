@@ -1,7 +1,6 @@
 """Traces to make pages of: a UI thread that waits for one without a CPU, and names that mean harm."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from tests.findings.builder import MS, Run, TraceBuilder
@@ -17,7 +16,7 @@ Open = Callable[[TraceBuilder], Opened]
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
+def opened() -> Iterator[Open]:
     """Loads a trace that was built, and finds what is in it."""
     processors: list[TraceProcessor] = []
 
@@ -29,6 +28,13 @@ def opened(tmp_path: Path) -> Iterator[Open]:
     yield load
     for tp in processors:
         tp.close()
+
+
+@pytest.fixture(scope="session")
+def launcher_page() -> str:
+    """The page of `launcher()`, made once for all tests that only look at it."""
+    with TraceProcessor(launcher().data()) as tp:
+        return page_of((Evidence(tp), find_all(tp)))
 
 
 def launcher(ui: str = "UI thread", process: str = "launcher.py", sched: bool = True) -> TraceBuilder:

@@ -74,9 +74,9 @@ def test_tables_stack_on_a_phone(browser: Chrome, opened: Open, tmp_path: Path) 
     assert column(browser, 1) == ["30 ms", "20 ms", "9 ms"]
 
 
-def test_text_of_pictures_is_large_enough(browser: Chrome, opened: Open, tmp_path: Path) -> None:
+def test_text_of_pictures_is_large_enough(browser: Chrome, launcher_page: str, tmp_path: Path) -> None:
     """On a phone the letters of a picture have at least ten pixels."""
-    show(browser, page_of(opened(launcher())), tmp_path, width=360)
+    show(browser, launcher_page, tmp_path, width=360)
     script = """
       const svg = document.querySelector('svg.narrow');
       const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
@@ -87,9 +87,9 @@ def test_text_of_pictures_is_large_enough(browser: Chrome, opened: Open, tmp_pat
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_contrast(browser: Chrome, opened: Open, tmp_path: Path, dark: bool) -> None:
+def test_contrast(browser: Chrome, launcher_page: str, tmp_path: Path, dark: bool) -> None:
     """Text stands out from what is behind it, by WCAG's ratio of 4.5, in light and dark."""
-    show(browser, page_of(opened(launcher())), tmp_path, dark=dark)
+    show(browser, launcher_page, tmp_path, dark=dark)
     for pair in ("p.lead", ".sentence, dd", "dt", ".advice p", ".advice h4", ".badge", "td", "th", "summary"):
         assert browser.execute_script(CONTRAST, pair) >= 4.5, pair
     background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
@@ -143,9 +143,9 @@ CLIPBOARD = """
 """
 
 
-def test_sql_is_copied(browser: Chrome, opened: Open, tmp_path: Path) -> None:
+def test_sql_is_copied(browser: Chrome, launcher_page: str, tmp_path: Path) -> None:
     """The button puts the SQL beside it on the clipboard, or marks it where the clipboard is closed."""
-    show(browser, page_of(opened(launcher())), tmp_path)
+    show(browser, launcher_page, tmp_path)
     browser.find_element(By.CSS_SELECTOR, ".stall summary").click()
     button = browser.find_element(By.CSS_SELECTOR, ".stall button.copy")
     browser.execute_script(CLIPBOARD, "async (text) => { window.copied = text; }")
@@ -166,19 +166,19 @@ def test_hostile_names_run_nothing(browser: Chrome, opened: Open, tmp_path: Path
     assert complaints(browser) == []
 
 
-def test_policy_refuses_other_scripts(browser: Chrome, opened: Open, tmp_path: Path) -> None:
+def test_policy_refuses_other_scripts(browser: Chrome, launcher_page: str, tmp_path: Path) -> None:
     """Were a name to get through all the same, the browser would not run it."""
-    page = page_of(opened(launcher())).replace("</main>", "<script>window.ran = true</script></main>")
+    page = launcher_page.replace("</main>", "<script>window.ran = true</script></main>")
     show(browser, page, tmp_path)
     assert browser.execute_script("return window.ran") is None
     assert "Content Security Policy" in str(complaints(browser))
 
 
-def test_without_scripts(browser: Chrome, opened: Open, tmp_path: Path) -> None:
+def test_without_scripts(browser: Chrome, launcher_page: str, tmp_path: Path) -> None:
     """Where scripts do not run, all is there but the buttons."""
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        show(browser, page_of(opened(launcher())), tmp_path)
+        show(browser, launcher_page, tmp_path)
         text = browser.find_element(By.TAG_NAME, "body").text
         buttons = browser.find_elements(By.TAG_NAME, "button")
         assert "UI thread (launcher.py) waited 18.2 ms" in text
@@ -189,9 +189,9 @@ def test_without_scripts(browser: Chrome, opened: Open, tmp_path: Path) -> None:
         browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_prints(browser: Chrome, opened: Open, tmp_path: Path) -> None:
+def test_prints(browser: Chrome, launcher_page: str, tmp_path: Path) -> None:
     """It prints, dark screens too, on white and with the colours of the pictures."""
-    show(browser, page_of(opened(launcher())), tmp_path, dark=True)
+    show(browser, launcher_page, tmp_path, dark=True)
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})["data"])
     assert pdf.startswith(b"%PDF")
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})

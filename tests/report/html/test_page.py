@@ -38,9 +38,9 @@ def words(page: str) -> str:
     return " ".join(" ".join(Elements(page).text).split())
 
 
-def test_worst_stall_leads(opened: Open) -> None:
+def test_worst_stall_leads(launcher_page: str) -> None:
     """One card tells a wait once, with its cause, the figures, who had the CPU, and what to do."""
-    text = words(page_of(opened(launcher())))
+    text = words(launcher_page)
     assert text.count("UI thread (launcher.py) waited 18.2 ms for Queue._lock (launcher.py:41)") == 1
     assert "priority-inversion, lock-contention" in text
     assert "was kept off the CPU 15.9 ms" in text
@@ -48,9 +48,9 @@ def test_worst_stall_leads(opened: Open) -> None:
     assert "What to do Keep BackgroundExecutor from being paused" in text
 
 
-def test_sql_is_there_to_copy(opened: Open) -> None:
+def test_sql_is_there_to_copy(launcher_page: str) -> None:
     """The SQL of every kind and of the picture stands in the page as it is run."""
-    page = page_of(opened(launcher()))
+    page = launcher_page
     shown = [html.unescape(block) for block in blocks(page)]
     for kind in ("priority-inversion", "lock-contention"):
         assert sql_of(kind).strip() in [text.strip() for text in shown]
@@ -62,9 +62,9 @@ def blocks(page: str) -> list[str]:
     return re.findall(r"<pre[^>]*><code>(.*?)</code></pre>", page, re.DOTALL)
 
 
-def test_nothing_is_loaded(opened: Open) -> None:
+def test_nothing_is_loaded(launcher_page: str) -> None:
     """No element refers to anything outside the page, and the policy forbids it."""
-    elements = Elements(page_of(opened(launcher())))
+    elements = Elements(launcher_page)
     for _, attributes in elements.found:
         assert not {"src", "srcset", "style", "action"} & attributes.keys()
         assert not [name for name in attributes if name.startswith("on")]
@@ -76,14 +76,13 @@ def test_nothing_is_loaded(opened: Open) -> None:
 
 
 @pytest.mark.parametrize("place", ["thread", "process", "lock", "site", "file", "stack"])
-def test_hostile_names_only_show(opened: Open, place: str) -> None:
+def test_hostile_names_only_show(opened: Open, launcher_page: str, place: str) -> None:
     """Markup, quotes, controls and marks that reverse text, from anywhere in a trace, only show."""
     hostile = hostile_trace(place)
     page = page_of(opened(hostile), HOSTILE.replace("/", "") if place == "file" else "run.pftrace")
-    harmless = page_of(opened(launcher()))
     tags = [name for name, _ in Elements(page).found]
     assert "img" not in tags
-    assert tags.count("script") == Elements(harmless).of("script").__len__() == 1
+    assert tags.count("script") == len(Elements(launcher_page).of("script")) == 1
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202e]", page)
     assert "onerror=&#34;alert(1)&#34;" in page
 
@@ -127,15 +126,15 @@ def test_what_a_python_trace_lacks(opened: Open) -> None:
     assert "adb shell" not in text
 
 
-def test_what_a_whole_trace_has(opened: Open) -> None:
+def test_what_a_whole_trace_has(launcher_page: str) -> None:
     """What is there is counted, and called recorded."""
-    text = words(page_of(opened(launcher())))
+    text = words(launcher_page)
     assert "Waits for locks 1 who waited for whom, where, for how long ✓ recorded" in text
 
 
-def test_tables_sort_by_exact_values(opened: Open) -> None:
+def test_tables_sort_by_exact_values(launcher_page: str) -> None:
     """Cells carry nanoseconds and not rounded words, so that a script sorts them right."""
-    cells = Elements(page_of(opened(launcher()))).of("td")
+    cells = Elements(launcher_page).of("td")
     keys = {(cell.get("data-label"), cell.get("data-key")) for cell in cells}
     assert ("longest", "18200000") in keys
     assert ("off CPU", "15900000") in keys
