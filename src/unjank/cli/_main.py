@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from unjank import UnjankError, __version__
+from unjank.cli.atomics import atomics
 from unjank.cli.bench import bench
 from unjank.cli.compare import compare
 from unjank.cli.cpu import cpu
@@ -45,6 +46,7 @@ def _root(
     """Find what your threads wait for, and stop the wait."""
 
 
+app.add_typer(atomics)
 app.add_typer(bench)
 app.add_typer(cpu)
 app.command()(compare)
