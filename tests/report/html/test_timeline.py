@@ -1,10 +1,13 @@
 """What a picture shows is what the trace has, by SQL that anyone can run."""
 
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from tests.findings.builder import MS, Run, TraceBuilder
 from tests.report.html.conftest import Open, launcher
 
+from unjank.findings import Finding
 from unjank.report.html._timeline import Lane, Timeline, read_timeline
 
 END = 28 * MS + 200_000
@@ -123,5 +126,36 @@ def test_nobody_known_for_certain(opened: Open) -> None:
     trace.thread(100, 151, "twin")
     evidence, found = opened(trace)
     for name in ("twin", "nobody"):
-        fields = {**vars(found.findings[0]), "thread": name, "owner": None, "ts_ns": 1, "detail": {}}
-        assert read_timeline(evidence, type(found.findings[0])(**fields)) is None
+        finding = replace(found.findings[0], thread=name, owner=None, ts_ns=1, detail={})
+        assert read_timeline(evidence, finding) is None
+
+
+def finding_like(template: Finding, **changes: Any) -> Finding:
+    """A finding of another kind on the same threads."""
+    return replace(template, **{"owner": None, "detail": {}, **changes})
+
+
+def test_pair_that_wakes_each_other(opened: Open) -> None:
+    """Of a pair both threads are shown, also of two processes, and the CPUs that both had."""
+    trace = launcher()
+    trace.thread(300, 301, "other")
+    evidence, found = opened(trace)
+    pair = [{"thread": "camera-0", "tid": 103}, {"thread": "other", "tid": 301, "process": "app.py"}]
+    finding = finding_like(found.findings[0], kind="cross-core-handoff", detail={"pair": pair})
+    timeline = read_timeline(evidence, finding)
+    assert timeline is not None
+    assert [lane.name for lane in timeline.lanes] == ["camera-0", "other", "CPU 0"]
+    assert [span.kind for span in timeline.lanes[0].upper] == ["event"]
+
+
+def test_thread_alone(opened: Open) -> None:
+    """What one thread did by itself is marked on it, with its kind and length, and its CPU is shown."""
+    evidence, found = opened(launcher())
+    detail = {"tid": 103, "summary": "camera-0 was slow."}
+    finding = finding_like(found.findings[0], kind="slow-dispatch", thread="camera-0", detail=detail)
+    timeline = read_timeline(evidence, finding)
+    assert timeline is not None
+    thread, cpu = timeline.lanes
+    assert [(span.kind, span.label) for span in thread.upper] == [("event", "slow-dispatch, 18.2 ms")]
+    assert "camera-0 was slow." in thread.upper[0].words
+    assert cpu.name == "CPU 0"

@@ -105,17 +105,17 @@ data_sources { config { name: "linux.process_stats" process_stats_config {
 data_sources { config { name: "android.surfaceflinger.frametimeline" } }
 """
 _ANDROID_RECIPE = (
-    ("config.pbtxt", _ANDROID_CONFIG),
+    ("An Android device: config.pbtxt", _ANDROID_CONFIG),
     (
-        "Then",
+        "An Android device: then",
         "adb shell perfetto -c - --txt -o /data/misc/perfetto-traces/app.pftrace < config.pbtxt\n"
         "adb pull /data/misc/perfetto-traces/app.pftrace\n"
         "unjank report app.pftrace --html app.html\n",
     ),
 )
 _PYTHON_RECIPE = (
-    ("As root, for all of it", "unjank run --sched ftrace --html app.html app.py\n"),
-    ("What this machine allows", "unjank doctor\n"),
+    ("A Python program, as root for all of it", "unjank run --sched ftrace --html app.html app.py\n"),
+    ("A Python program: what this machine allows", "unjank doctor\n"),
 )
 
 
@@ -124,11 +124,16 @@ def read_coverage(evidence: Evidence) -> Coverage:
     (counts,) = evidence.tp.query(_SQL)
     is_python = bool(evidence.recordings)
     aspects, ways = (_PYTHON, _PYTHON_WAYS) if is_python else (_ANDROID, _ANDROID_WAYS)
-    return Coverage(
-        aspects=tuple(
-            Aspect(name, getattr(counts, key), tells, ways[key], is_python and key in _MAY_BE_NONE)
-            for key, name, tells in aspects
-        ),
-        sql=_SQL,
-        recipe=_PYTHON_RECIPE if is_python else _ANDROID_RECIPE,
+    found = tuple(
+        Aspect(name, getattr(counts, key), tells, ways[key], is_python and key in _MAY_BE_NONE)
+        for key, name, tells in aspects
     )
+    return Coverage(aspects=found, sql=_SQL, recipe=_recipe(found, is_python))
+
+
+def _recipe(found: tuple[Aspect, ...], is_python: bool) -> tuple[tuple[str, str], ...]:
+    """How to record; of a trace that has nothing of all this no one can tell what it is of."""
+    if is_python:
+        return _PYTHON_RECIPE
+    is_of_anything = any(aspect.count for aspect in found)
+    return _ANDROID_RECIPE if is_of_anything else _ANDROID_RECIPE + _PYTHON_RECIPE

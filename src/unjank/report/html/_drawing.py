@@ -23,16 +23,18 @@ class Format:
         width: All of it.
         margin: Room for the lanes' names at the left; 0 puts them above their lanes.
         ticks: The most numbers there may be on the axis.
+        is_pointed_at: Whether there may be a mouse, to read what a box is.
     """
 
     name: str
     width: int
     margin: int
     ticks: int
+    is_pointed_at: bool
 
 
-WIDE = Format("wide", 960, 158, 9)
-NARROW = Format("narrow", 328, 0, 4)
+WIDE = Format("wide", 960, 158, 9, is_pointed_at=True)
+NARROW = Format("narrow", 328, 0, 4, is_pointed_at=False)
 
 
 @dataclass(frozen=True)

@@ -206,6 +206,7 @@ def _chain(finding: Finding) -> Iterator[str]:
 
 _LEGEND = (
     ("wait", "waits for a lock"),
+    ("event", "what this is about"),
     ("idle", "waits on purpose"),
     ("message", "handles a message"),
     ("post", "posts a message"),

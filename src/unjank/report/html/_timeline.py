@@ -4,7 +4,7 @@ Each part is read by the SQL that the page shows beside the picture.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from unjank.findings import Evidence, Finding, format_duration
@@ -62,8 +62,8 @@ class Span:
 
     Attributes:
         start, end: On the trace's clock, ns.
-        kind: How it is drawn: `wait`, `message`, `post`, a thread's state (`running`, `runnable`, `sleeping`,
-            `blocked`, `unknown`), or `rank-N` for a thread on a CPU.
+        kind: How it is drawn: `wait`, `event`, `message`, `post`, a thread's state (`running`, `runnable`,
+            `sleeping`, `blocked`, `unknown`), or `rank-N` for a thread on a CPU.
         label: A short name, shown where it fits.
         words: What it is in full.
     """
@@ -125,15 +125,16 @@ def read_timeline(evidence: Evidence, finding: Finding) -> Timeline | None:
     rows = {name: list(evidence.tp.query(sql)) for name, sql in statements.items()}
     ranks = _ranks(rows.get("cpus", []), cast)
     lost = finding.ts_ns, min(finding.ts_ns + finding.dur_ns, end)
-    threads = [_thread_lane(actor, rows["slices"], rows["states"], lost) for actor in cast.actors]
+    threads = [_thread_lane(actor, rows["slices"], rows["states"]) for actor in cast.actors]
+    threads[0] = _with_event(threads[0], finding, cast, lost)
     cpus = [_cpu_lane(cpu, rows["cpus"], ranks) for cpu in cast.cpus]
     return Timeline(
         start=start,
         end=end,
         lost_from=lost[0],
         lost_to=lost[1],
-        lanes=(*threads, *cpus),
-        on_cpu=tuple(_on_cpu(rows.get("cpus", []), ranks)),
+        lanes=tuple(_said_if_empty(lane, lost) for lane in (*threads, *cpus)),
+        on_cpu=tuple(_on_cpu(rows.get("cpus", []), ranks, cast)),
         sql=";\n\n".join(statements.values()) + ";\n",
     )
 
@@ -160,14 +161,28 @@ def _listed(numbers: list[int] | tuple[int, ...]) -> str:
     return ", ".join(str(int(number)) for number in numbers)
 
 
-def _thread_lane(actor: Actor, slices: list[Any], states: list[Any], lost: tuple[int, int]) -> Lane:
+def _thread_lane(actor: Actor, slices: list[Any], states: list[Any]) -> Lane:
     utids = actor.thread.utids
     upper = tuple(_slice_span(row) for row in slices if row.utid in utids)
     lower = tuple(_state_span(row) for row in states if row.utid in utids)
-    if not upper and not lower:
-        words = f"what {actor.thread.name} did when is not in the trace"
-        lower = (Span(*lost, "unknown", "not recorded", words),)
-    return Lane(actor.thread.name, actor.role, upper, lower)
+    return Lane(actor.name, actor.role, upper, lower)
+
+
+def _with_event(lane: Lane, finding: Finding, cast: Cast, lost: tuple[int, int]) -> Lane:
+    """Marks what was lost where no slice does: a wait that only the log tells, a late message."""
+    if lane.upper:
+        return lane
+    lasted = format_duration(finding.dur_ns)
+    kind, label = ("wait", f"waits {lasted}") if cast.is_wait else ("event", f"{finding.kind}, {lasted}")
+    words = f"{label}: {finding.detail.get('summary') or finding.kind}"
+    return replace(lane, upper=(Span(*lost, kind, label, words),))
+
+
+def _said_if_empty(lane: Lane, lost: tuple[int, int]) -> Lane:
+    if lane.upper or lane.lower:
+        return lane
+    words = f"what {lane.name} did when is not in the trace"
+    return replace(lane, lower=(Span(*lost, "unknown", "not recorded", words),))
 
 
 def _slice_span(row: Any) -> Span:  # noqa: ANN401  a row's columns are those of the query
@@ -230,6 +245,7 @@ def _ranks(rows: list[Any], cast: Cast) -> dict[int, str]:
     return own | {utid: f"rank-{n}" if n < _MOST_RANKS else "rank-rest" for n, utid in enumerate(others)}
 
 
-def _on_cpu(rows: list[Any], ranks: dict[int, str]) -> Iterator[OnCpu]:
-    threads = {row.utid: OnCpu(ranks[row.utid], row.thread, row.tid) for row in rows}
+def _on_cpu(rows: list[Any], ranks: dict[int, str], cast: Cast) -> Iterator[OnCpu]:
+    names = {utid: actor.name for actor in cast.actors for utid in actor.thread.utids}
+    threads = {row.utid: OnCpu(ranks[row.utid], names.get(row.utid, row.thread), row.tid) for row in rows}
     yield from sorted(threads.values(), key=lambda thread: thread.kind)
