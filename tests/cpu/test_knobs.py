@@ -1,7 +1,10 @@
 """Knobs: each on a made-up machine that has it, and on one that lacks it."""
 
+import errno
 import os
-import stat
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,19 +93,53 @@ def test_turbo_that_is_not_there(tmp_path: Path) -> None:
     assert there.reason == f"there is no /{CPUS}/cpufreq/boost"
 
 
-def test_a_read_only_sys_is_named(tmp_path: Path) -> None:
-    """Permission is told from a read-only mount."""
-    machine = ryzen(tmp_path)
-    path = tmp_path / f"{CPUS}/cpufreq/boost"
-    (knob,) = turbo_knobs(machine.tree)
-    path.chmod(stat.S_IRUSR | stat.S_IRGRP | stat.S_IROTH)
-    if os.geteuid() != 0:
-        with pytest.raises(cpu.ForbiddenError, match="it takes root"):
-            knob.write("0")
-    path.unlink()
-    path.symlink_to("/proc/version")  # a file that takes no writes
-    with pytest.raises(cpu.ForbiddenError, match="cannot be written to"):
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (errno.EACCES, "it takes root: sudo unjank cpu boost"),
+        (errno.EPERM, "it takes root: sudo unjank cpu boost"),
+        (errno.EROFS, "/sys is mounted read-only, as in containers: do it on the host"),
+        (errno.EINVAL, "the driver does not take this value, leave that knob out"),
+        (errno.ENOENT, "is gone; see `unjank cpu boost --list`"),
+    ],
+)
+def test_refusals_of_a_file_are_told_apart(tmp_path: Path, code: int, message: str) -> None:
+    """No rights, a read-only mount, a driver that won't, and a file that went, each with its way out."""
+
+    class Refuses(cpu.KernelTree):
+        def write(self, name: str, value: str) -> None:
+            raise OSError(code, os.strerror(code))
+
+    ryzen(tmp_path)
+    (knob,) = turbo_knobs(Refuses(tmp_path))
+    with pytest.raises(cpu.CpuError, match=message):
         knob.write("0")
+
+
+def test_a_read_only_sys_changes_nothing(tmp_path: Path) -> None:
+    """On a really read-only mount a boost fails with that reason, and no journal is left."""
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("takes root and unshare(1) to mount")
+    root = tmp_path / "root"
+    ryzen(root)
+    code = (
+        "import sys; from pathlib import Path; from unjank import cpu\n"
+        "root, folder = map(Path, sys.argv[1:])\n"
+        "try: cpu.boost(plan=cpu.BoostPlan(turbo=False), tree=cpu.KernelTree(root), folder=folder)\n"
+        "except cpu.ForbiddenError as error: print(error)\n"
+    )
+    mount = f"mount --bind {root} {root} && mount -o remount,ro,bind {root}"
+    command = ["unshare", "-m", "sh", "-c", f'{mount} && exec "$@"', "sh"]
+    done = subprocess.run(
+        [*command, sys.executable, "-c", code, root, tmp_path / "state"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        pytest.skip(f"mount namespaces are not allowed here: {done.stderr.strip()}")
+    assert "/sys is mounted read-only" in done.stdout
+    assert not (tmp_path / "state/boost.json").exists()
 
 
 def test_the_clamp_of_a_thread(tmp_path: Path) -> None:

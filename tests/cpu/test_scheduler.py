@@ -5,9 +5,17 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.record.threads import run_in_thread
 
 from unjank.cpu import AbsentError
-from unjank.cpu.scheduler import KernelScheduler, _SchedAttr, syscall_numbers
+from unjank.cpu.scheduler import (
+    RESET_ON_FORK,
+    SCHED_BATCH,
+    Attributes,
+    KernelScheduler,
+    _SchedAttr,
+    syscall_numbers,
+)
 
 
 @pytest.mark.parametrize(
@@ -54,3 +62,23 @@ def test_errors_are_os_errors() -> None:
     """A thread that is not there is ProcessLookupError, as with the standard library's calls."""
     with pytest.raises(ProcessLookupError):
         KernelScheduler().attributes(2**30)
+
+
+def test_plain_settings_need_no_unusual_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nice values and policies are set by the calls that sandboxes allow: the rarer one is not made."""
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("sched_setattr was called")
+
+    kernel = KernelScheduler()
+    monkeypatch.setattr(kernel, "_call", forbidden)
+
+    def body() -> tuple[Attributes, Attributes]:
+        kernel.set_attributes(0, Attributes(nice=3))
+        first = kernel.attributes(0)
+        kernel.set_attributes(0, Attributes(policy=SCHED_BATCH, nice=4, flags=RESET_ON_FORK))
+        return first, kernel.attributes(0)
+
+    first, second = run_in_thread(body)
+    assert first == Attributes(nice=3)
+    assert second == Attributes(policy=SCHED_BATCH, nice=4, flags=RESET_ON_FORK)

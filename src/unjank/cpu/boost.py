@@ -372,7 +372,8 @@ def _put_back(
         try:
             knob = find_knob(entry.knob, tree, scheduler)
             if knob.available().present:  # a thread may have ended, a CPU gone offline with its policy
-                knob.write(entry.value)
+                if knob.read() != entry.value:  # it may have refused to be turned, and would refuse again
+                    knob.write(entry.value)
                 done.append(entry)
         except CpuError as error:
             failed.append(entry)

@@ -1,6 +1,7 @@
 """Changes to threads that are read back, and put back as they were."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
@@ -153,6 +154,9 @@ def _change(setting: Setting[T], thread: ThreadRef, wanted: Callable[[T, ThreadR
     except ProcessLookupError as error:
         raise ThreadGoneError(f"{thread} has ended") from error
     except OSError as error:
+        if value is not None:  # a policy may have been taken before a nice value was refused
+            with suppress(OSError):
+                setting.write(thread.tid, before)
         raise setting.explain(error, thread, value) from error
     if after != value:
         setting.write(thread.tid, before)

@@ -19,6 +19,7 @@ from unjank.cpu.scheduler import (
     SCHED_IDLE,
     SCHED_OTHER,
     SCHED_RR,
+    WITH_NICE,
     Attributes,
     KernelScheduler,
     Scheduler,
@@ -57,7 +58,6 @@ ANDROID_NICE: tuple[tuple[str, int], ...] = (
 """Nice values of android.os.Process.THREAD_PRIORITY_…, and the one step of `less` and `more_favorable`."""
 
 _LOWEST, _HIGHEST = -20, 19
-_WITH_NICE = (SCHED_OTHER, SCHED_BATCH, SCHED_IDLE)
 _SHORTEST_NS = 1024  # the kernel's own bound of a deadline's runtime, sched_deadline(7)
 
 
@@ -270,9 +270,9 @@ def _deadline(policy: str | None, times: tuple[float, float, float]) -> Attribut
 
 def _merged(before: Attributes, chosen: Attributes, *, keep_policy: bool, keep_nice: bool) -> Attributes:
     """What to set on a thread that had `before`: a nice value alone keeps a policy that has such values."""
-    has_nice = before.policy in _WITH_NICE
+    has_nice = before.policy in WITH_NICE
     policy = before.policy if keep_policy and has_nice else chosen.policy
-    keeps = keep_nice and has_nice and policy in _WITH_NICE
+    keeps = keep_nice and has_nice and policy in WITH_NICE
     nice = before.nice if keeps else chosen.nice
     flags = chosen.flags | before.flags
-    return replace(chosen, policy=policy, nice=nice, flags=flags, slice_ns=before.slice_ns)
+    return replace(chosen, policy=policy, nice=nice, flags=flags)

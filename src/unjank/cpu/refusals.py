@@ -71,7 +71,7 @@ class Refusals:
         """EPERM or EACCES for a nice value: rlimit or owner."""
         floor = self.lowest_nice(thread.pid)
         what = f"nice {wanted.nice} of {thread} is not permitted"
-        if self._is_others(thread) or self.has_nice_capability() or wanted.nice >= floor:
+        if self._is_not_of_rlimit(thread) or wanted.nice >= floor:
             return self.not_permitted(thread, what)
         allowed = f"{floor} at best" if floor <= _HIGHEST_NICE else "only raising it"
         needed = 20 - wanted.nice
@@ -93,7 +93,7 @@ class Refusals:
         if self.tree.number("proc/sys/kernel/sched_rt_runtime_us") == 0:
             return f"{what}: real-time scheduling is off; sysctl kernel.sched_rt_runtime_us=950000"
         most = self._limit(thread.pid, "Max realtime priority")
-        if self._is_others(thread) or self.has_nice_capability() or wanted.priority <= most:
+        if self._is_not_of_rlimit(thread) or wanted.priority <= most:
             return self.not_permitted(thread, what)
         return (
             f"{what}: its limit RLIMIT_RTPRIO is {most}; run as root, or raise it: prlimit "
@@ -145,8 +145,10 @@ class Refusals:
         uids = status_field(self.tree.text(f"proc/{thread.tid}/status") or "", "Uid")
         return int(uids.split()[1]) if uids else None
 
-    def _is_others(self, thread: ThreadRef) -> bool:
-        return self._owner(thread) not in (None, os.geteuid())
+    def _is_not_of_rlimit(self, thread: ThreadRef) -> bool:
+        """Whether something else than the limit forbids: that counts for one's own threads, not for root."""
+        others = self._owner(thread) not in (None, os.geteuid())
+        return others or self.has_nice_capability() or os.geteuid() == 0
 
     def _is_bound(self, thread: ThreadRef) -> bool:
         return bool(read_stat(thread.pid, thread.tid, self.tree).flags & _BOUND)

@@ -5,8 +5,8 @@ import errno
 import os
 import platform
 import sys
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from unjank.cpu.errors import AbsentError
 
@@ -16,18 +16,16 @@ SCHED_IDLE, SCHED_DEADLINE, SCHED_EXT = 5, 6, 7
 
 RESET_ON_FORK = 0x01
 UTIL_CLAMP_MIN, UTIL_CLAMP_MAX = 0x20, 0x40
-_WITH_SLICE = (SCHED_OTHER, SCHED_BATCH)
-_KEPT_FLAGS = 0x07  # reset-on-fork, reclaim, deadline-overrun: those that sched_getattr reports
+WITH_NICE = (SCHED_OTHER, SCHED_BATCH, SCHED_IDLE)
+"""Policies that have nice values."""
+
+_RESET_BIT = 0x40000000  # SCHED_RESET_ON_FORK, as the older calls have it: a bit of the policy
 _KEEP_POLICY_AND_PARAMETERS = 0x08 | 0x10
 
 
 @dataclass(frozen=True)
 class Attributes:
-    """A thread's scheduling, as `struct sched_attr` has it (sched_setattr(2)); times in ns.
-
-    `slice_ns` is the time slice of the policies with nice values, which Linux 6.12 and newer tell and take in
-    the place of a runtime. It is kept, but not compared: the kernel may round it.
-    """
+    """A thread's scheduling, as `struct sched_attr` has it (sched_setattr(2)); times in ns."""
 
     policy: int = SCHED_OTHER
     nice: int = 0
@@ -36,7 +34,6 @@ class Attributes:
     deadline_ns: int = 0
     period_ns: int = 0
     flags: int = 0
-    slice_ns: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -120,11 +117,15 @@ def syscall_numbers(machine: str, *, is_64bit: bool) -> tuple[int, int]:
 
 
 class KernelScheduler:
-    """The running kernel."""
+    """The running kernel.
+
+    The older calls are used wherever they can say it: sandboxes, an Android app's among them, allow what the
+    C library has functions for, and may kill a process that makes another call. sched_setattr(2) is for
+    deadlines and clamps, which nothing else sets.
+    """
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
-        self._set, self._get = syscall_numbers(platform.machine(), is_64bit=sys.maxsize > 1 << 32)
 
     def affinity(self, tid: int) -> frozenset[int]:
         """sched_getaffinity(2)."""
@@ -135,33 +136,28 @@ class KernelScheduler:
         os.sched_setaffinity(tid, cpus)
 
     def attributes(self, tid: int) -> Attributes:
-        """sched_getattr(2)."""
-        raw = self._read(tid)
-        deadline = raw.policy == SCHED_DEADLINE
-        return Attributes(
-            raw.policy,
-            raw.nice,
-            raw.priority,
-            runtime_ns=raw.runtime if deadline else 0,
-            deadline_ns=raw.deadline,
-            period_ns=raw.period,
-            flags=raw.flags & _KEPT_FLAGS,
-            slice_ns=0 if deadline else raw.runtime,
-        )
+        """sched_getscheduler(2) and what belongs to that policy."""
+        answer = os.sched_getscheduler(tid)
+        policy, flags = answer & ~_RESET_BIT, RESET_ON_FORK if answer & _RESET_BIT else 0
+        if policy == SCHED_DEADLINE:
+            raw = self._read(tid)
+            return Attributes(policy, 0, 0, raw.runtime, raw.deadline, raw.period, flags)
+        if policy in WITH_NICE:
+            return Attributes(policy, os.getpriority(os.PRIO_PROCESS, tid), flags=flags)
+        return Attributes(policy, priority=os.sched_getparam(tid).sched_priority, flags=flags)
 
     def set_attributes(self, tid: int, wanted: Attributes) -> None:
-        """sched_setattr(2)."""
-        raw = _SchedAttr(
-            size=_SIZE_BEFORE_CLAMPS,
-            policy=wanted.policy,
-            flags=wanted.flags,
-            nice=wanted.nice,
-            priority=wanted.priority,
-            runtime=wanted.runtime_ns or (wanted.slice_ns if wanted.policy in _WITH_SLICE else 0),
-            deadline=wanted.deadline_ns,
-            period=wanted.period_ns,
-        )
-        self._call(self._set, tid, ctypes.byref(raw), 0)
+        """setpriority(2) for nice values, sched_setscheduler(2) for policies, sched_setattr(2) else."""
+        if wanted.policy == SCHED_DEADLINE:
+            self._set_deadline(tid, wanted)
+            return
+        policy = wanted.policy | (_RESET_BIT if wanted.flags & RESET_ON_FORK else 0)
+        if os.sched_getscheduler(tid) != policy:
+            os.sched_setscheduler(tid, policy, os.sched_param(wanted.priority))
+        elif wanted.policy not in WITH_NICE:
+            os.sched_setparam(tid, os.sched_param(wanted.priority))
+        if wanted.policy in WITH_NICE and os.getpriority(os.PRIO_PROCESS, tid) != wanted.nice:
+            os.setpriority(os.PRIO_PROCESS, tid, wanted.nice)
 
     def clamp(self, tid: int) -> Clamp:
         """sched_getattr(2). A kernel without clamps leaves the upper one at 0, which none with them would."""
@@ -178,14 +174,27 @@ class KernelScheduler:
             util_min=wanted.low,
             util_max=wanted.high,
         )
-        self._call(self._set, tid, ctypes.byref(raw), 0)
+        self._call("set", tid, ctypes.byref(raw), 0)
+
+    def _set_deadline(self, tid: int, wanted: Attributes) -> None:
+        raw = _SchedAttr(
+            size=_SIZE_BEFORE_CLAMPS,
+            policy=SCHED_DEADLINE,
+            flags=wanted.flags,
+            runtime=wanted.runtime_ns,
+            deadline=wanted.deadline_ns,
+            period=wanted.period_ns,
+        )
+        self._call("set", tid, ctypes.byref(raw), 0)
 
     def _read(self, tid: int) -> _SchedAttr:
         raw = _SchedAttr()
-        self._call(self._get, tid, ctypes.byref(raw), ctypes.sizeof(raw), 0)
+        self._call("get", tid, ctypes.byref(raw), ctypes.sizeof(raw), 0)
         return raw
 
-    def _call(self, number: int, tid: int, *arguments: object) -> None:
+    def _call(self, which: Literal["set", "get"], tid: int, *arguments: object) -> None:
+        numbers = syscall_numbers(platform.machine(), is_64bit=sys.maxsize > 1 << 32)
+        number = numbers[0] if which == "set" else numbers[1]
         words = [ctypes.c_long(a) if isinstance(a, int) else a for a in (number, tid, *arguments)]
         if self._libc.syscall(*words) != 0:
             code = ctypes.get_errno()
