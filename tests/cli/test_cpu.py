@@ -1,11 +1,13 @@
 """`unjank cpu`, as the installed command."""
 
+import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import sysconfig
+import termios
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -156,6 +158,23 @@ def test_stat_ends_at_ctrl_c(busy: subprocess.Popen[str], tmp_path: Path) -> Non
     watching.communicate()
     assert watching.returncode == 0
     assert json.loads(path.read_text())["samples"]
+
+
+def test_stat_is_redrawn_on_a_terminal(busy: subprocess.Popen[str]) -> None:
+    """On a terminal the table is drawn over the last one, with as many rows as there are lines."""
+    ours, theirs = os.openpty()
+    termios.tcsetwinsize(ours, (12, 100))
+    command = [UNJANK, "cpu", "stat", str(busy.pid), "--interval", "0.05", "--count", "3"]
+    watching = subprocess.Popen(command, stdout=theirs, env={**os.environ, "TERM": "xterm"})
+    os.close(theirs)
+    drawn = b""
+    with contextlib.suppress(OSError):  # how a terminal tells that its other side is closed
+        while data := os.read(ours, 4096):
+            drawn += data
+    os.close(ours)
+    assert watching.wait() == 0
+    assert drawn.count(f"process {busy.pid}: 1 threads".encode()) == 3
+    assert b"\x1b[1A" in drawn  # up a line, to draw over it
 
 
 @pytest.fixture

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from unjank.cpu.stat import Rates, StormLimits
 
 
+_LINES_AROUND = 4  # title, heads, what is left out, and the cursor's own line
+
+
 class Order(StrEnum):
     """What threads are sorted by, those of `unjank.cpu.stat.view`."""
 
@@ -92,7 +95,8 @@ def _shown(order: Any, top: int, *, hidden: bool) -> "Iterator[Callable[[Rates],
         yield lambda _: None
     elif sys.stdout.isatty():
         with Live(console=screen, auto_refresh=False, vertical_overflow="crop") as live:
-            yield lambda rates: live.update(table(rates, order, top), refresh=True)
+            rows = min(top, max(screen.height - _LINES_AROUND, 1))
+            yield lambda rates: live.update(table(rates, order, rows), refresh=True)
     else:
         yield lambda rates: screen.print(table(rates, order, top))
 
