@@ -173,7 +173,7 @@ def test_stat_is_redrawn_on_a_terminal(busy: subprocess.Popen[str]) -> None:
             drawn += data
     os.close(ours)
     assert watching.wait() == 0
-    assert drawn.count(f"process {busy.pid}: 1 threads".encode()) == 3
+    assert drawn.count(f"process {busy.pid}: 1 threads".encode()) >= 3
     assert b"\x1b[1A" in drawn  # up a line, to draw over it
 
 
