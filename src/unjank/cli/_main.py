@@ -14,6 +14,7 @@ from unjank.cli.compare import compare
 from unjank.cli.cpu import cpu
 from unjank.cli.doctor import doctor
 from unjank.cli.fleet import fleet
+from unjank.cli.mcp import mcp
 from unjank.cli.query import query
 from unjank.cli.report import report
 from unjank.cli.run import run
@@ -52,6 +53,7 @@ app.add_typer(cpu)
 app.command()(compare)
 app.command()(doctor)
 app.command()(fleet)
+app.command()(mcp)
 app.command()(query)
 app.command()(report)
 app.command(context_settings={"allow_interspersed_args": False})(run)
