@@ -4,6 +4,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from unjank.findings._queryable import Queryable
 
@@ -111,10 +112,11 @@ class Scheduling:
         return self._states[utids]
 
     def _read_states(self, utids: tuple[int, ...]) -> list[ThreadSpan]:
-        rows = self._tp.query(_STATE_SQL.format(utids=_listed(utids)))
+        rows = list(self._tp.query(_STATE_SQL.format(utids=_listed(utids))))
+        ends = _ends([(row.ts, self._end(row.ts, row.dur)) for row in rows])
         return [
-            ThreadSpan(r.ts, self._end(r.ts, r.dur), r.state or "", r.cpu, None, r.blocked_function)
-            for r in rows
+            ThreadSpan(row.ts, end, row.state or "", row.cpu, None, row.blocked_function)
+            for row, end in zip(rows, ends, strict=True)
         ]
 
     def _page(self, cpu: int, page: int) -> list[CpuSpan]:
@@ -124,13 +126,26 @@ class Scheduling:
             numbers = {"cpu": int(cpu), "start": page * _PAGE_NS, "end": (page + 1) * _PAGE_NS}
             statements = (_REACHING_IN_SQL.format(**numbers), _WITHIN_SQL.format(**numbers))
             rows = [row for sql in statements for row in self._tp.query(sql)]
+            ends = _ends([(row.ts, self._end(row.ts, row.dur)) for row in rows])
             self._pages[cpu, page] = [
-                CpuSpan(r.ts, self._end(r.ts, r.dur), r.utid, r.priority) for r in rows if r.utid != 0
+                CpuSpan(row.ts, end, row.utid, row.priority)
+                for row, end in zip(rows, ends, strict=True)
+                if row.utid != 0
             ]
         return self._pages[cpu, page]
 
     def _end(self, ts: int, dur: int) -> int:
         return max(ts, self._trace_end) if dur < 0 else ts + dur
+
+
+def _ends(bounds: list[tuple[int, int]]) -> Iterator[int]:
+    """Ends each span of a CPU or a thread where its next one begins.
+
+    A span whose end the kernel hid from tracing has none in the table, and would last to the trace's end.
+    """
+    for (_, end), (following, _) in pairwise(bounds):
+        yield min(end, following)
+    yield from (end for _, end in bounds[-1:])
 
 
 def _cut_run(span: CpuSpan, start: int, end: int) -> CpuSpan:

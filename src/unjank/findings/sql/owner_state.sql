@@ -6,7 +6,9 @@ INCLUDE PERFETTO MODULE unjank.contention;
 
 CREATE OR REPLACE PERFETTO TABLE _unjank_state AS
 SELECT
-  thread.tid, s.ts, IIF(s.dur < 0, trace_end(), s.ts + s.dur) AS ts_end, s.state, s.blocked_function
+  thread.tid, s.ts, s.state, s.blocked_function,
+  -- What the kernel hid from tracing has no end of its own: it lasts until the thread's next state.
+  IIF(s.dur < 0, LEAD(s.ts, 1, trace_end()) OVER (PARTITION BY s.utid ORDER BY s.ts), s.ts + s.dur) AS ts_end
 FROM thread_state s JOIN thread USING (utid)
 WHERE thread.tid IN (SELECT owner_tid FROM unjank_contention)
 ORDER BY s.ts;
