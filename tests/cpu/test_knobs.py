@@ -11,7 +11,15 @@ import pytest
 from tests.cpu.machines import CPUS, ProcThread, RefusingScheduler, phone, ryzen, single, xeon
 
 from unjank import cpu
-from unjank.cpu.knobs import FrequencyLimit, Governor, WakeLatency, find_knob, policies, turbo_knobs
+from unjank.cpu.knobs import (
+    FrequencyLimit,
+    Governor,
+    WakeLatency,
+    find_knob,
+    list_knobs,
+    policies,
+    turbo_knobs,
+)
 from unjank.cpu.knobs.clamps import ThreadClamp
 
 POLICY = f"{CPUS}/cpufreq/policy4"
@@ -183,6 +191,20 @@ def test_wake_latency_on_the_running_kernel() -> None:
     finally:
         knob.release()
     assert knob.read() == before
+
+
+def test_all_knobs_are_listed(tmp_path: Path) -> None:
+    """Those that are there with their values, the others with the reason."""
+    machine = ryzen(tmp_path)
+    ProcThread(pid=5, tid=6).put(machine)
+    thread = cpu.find_thread(6, machine.tree)
+    states = {state.name: state for state in list_knobs(machine.tree, RefusingScheduler(), thread)}
+    assert states["cpufreq/policy0/scaling_governor"].value == "powersave"
+    assert states["cpufreq/boost"].value == "1"
+    assert states["clamp/5/6/5000"].value == "0 1024"
+    absent = {name for name, state in states.items() if not state.present}
+    assert absent == {"cpu_dma_latency", "perflock"}
+    assert all(states[name].reason for name in absent)
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_a_real_ping_pong_is_counted(pingpong: tuple[subprocess.Popen[str], int]
 def _rates() -> Rates:
     quiet = ThreadRate(7, "a[b]c", "S", 0.0, 0.0, 1.0, 0.0, 0.0, 0, 0, "nice 0", frozenset({0, 1, 2}), ())
     busy = replace(quiet, tid=8, name="busy", cpu_share=0.98765, voluntary=25_000.0, storms=("switches",))
-    return Rates(6, 1.0, (busy, quiet), (), ())
+    return Rates(6, "app", 1.0, (busy, quiet), (), ())
 
 
 def test_the_table_marks_and_sorts() -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.cpu.machines import phone, ryzen, single
+from tests.cpu.machines import Machine, phone, ryzen, single
 from tests.cpu.place.graphs import SECOND, graph
 
 from unjank.cpu import CpuError
@@ -61,6 +61,17 @@ def test_two_pairs_get_two_cpus(tmp_path: Path) -> None:
     places = homes(make_plan(made))
     assert (places[1], places[2]) == (frozenset({0}), frozenset({0}))
     assert (places[3], places[4]) == (frozenset({5}), frozenset({5}))
+
+
+def test_two_pairs_get_two_cores(tmp_path: Path) -> None:
+    """Hardware threads of one core share it, so the second pair goes to another core, not to a sibling."""
+    machine = Machine(tmp_path, range(4))
+    for cpu in range(4):
+        pair = f"{cpu // 2 * 2}-{cpu // 2 * 2 + 1}"
+        machine.topology_of(cpu, physical_package_id=0, core_id=cpu // 2, core_cpus_list=pair)
+    wakeups = {(1, 2): 5_000.0, (3, 4): 4_000.0}
+    places = homes(make_plan(graph(machine.topology(), dict.fromkeys((1, 2, 3, 4), 0.4), wakeups)))
+    assert (places[1], places[3]) == (frozenset({0}), frozenset({2}))
 
 
 def test_a_pipeline_stays_in_a_cluster(tmp_path: Path) -> None:

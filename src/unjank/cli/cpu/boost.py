@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from unjank.cpu import Boost, BoostPlan, BoostReport, ThreadRef
+    from unjank.cpu.knobs import KnobState
 
 Frequency = Annotated[
     str | None, typer.Option(metavar="FREQ", help="min, max, 1800MHz, or kHz without a unit.")
@@ -180,6 +181,12 @@ def _restore(json: str | None) -> int:
     return 0
 
 
+def _value(state: "KnobState") -> str:
+    if state.value is not None:
+        return state.value or "off"  # of the performance lock, which nobody holds
+    return "closed" if state.present else "absent"
+
+
 def _list(json: str | None) -> int:
     from dataclasses import asdict
 
@@ -198,6 +205,6 @@ def _list(json: str | None) -> int:
         for column in ("knob", "value", ""):
             table.add_column(column, overflow="fold")
         for state in states:
-            table.add_row(state.name, "absent" if state.value is None else state.value, escape(state.reason))
+            table.add_row(state.name, _value(state), escape(state.reason))
         console().print(table)
     return 0

@@ -80,14 +80,19 @@ def nice(
             follow=follow,
         )
 
-    if level is not None and chosen is not None:
-        _tell_autogroups({thread.pid for thread in chosen.threads})
     if chosen is None:
         apply(None)
         become(command)
+
+    def apply_and_tell() -> "Applied[Attributes]":
+        applied = apply(chosen.threads, chosen.whole)
+        if level is not None:
+            _tell_autogroups({thread.pid for thread in chosen.threads})
+        return applied
+
     change(
         "nice",
-        lambda: apply(chosen.threads, chosen.whole),
+        apply_and_tell,
         show_priority,
         seconds=seconds,
         watch=watch,

@@ -17,9 +17,10 @@ from unjank.cpu.threads import ThreadRef
 
 @dataclass(frozen=True)
 class KnobState:
-    """A knob and its value; None where it is absent or cannot be read, and then why."""
+    """A knob, whether it is there, and its value; None where it is absent or cannot be read, and then why."""
 
     name: str
+    present: bool
     value: str | None
     reason: str = ""
 
@@ -32,7 +33,7 @@ def list_knobs(tree: KernelTree, scheduler: Scheduler, thread: ThreadRef) -> lis
         scheduler: The kernel's calls.
         thread: Whose clamps are shown.
     """
-    states = [] if policies(tree) else [KnobState("cpufreq", None, "there is no cpufreq")]
+    states = [] if policies(tree) else [KnobState("cpufreq", False, None, "there is no cpufreq")]
     return states + [_state(knob) for knob in _all(tree, scheduler, thread)]
 
 
@@ -50,8 +51,8 @@ def _all(tree: KernelTree, scheduler: Scheduler, thread: ThreadRef) -> Iterator[
 def _state(knob: Knob | HeldKnob) -> KnobState:
     there = knob.available()
     if not there.present:
-        return KnobState(knob.name, None, there.reason)
+        return KnobState(knob.name, False, None, there.reason)
     try:
-        return KnobState(knob.name, knob.read())
+        return KnobState(knob.name, True, knob.read())
     except CpuError as error:
-        return KnobState(knob.name, None, str(error))
+        return KnobState(knob.name, True, None, str(error))

@@ -79,6 +79,7 @@ class _Planner:
         usable = topology.allowed & topology.online
         self._clusters = [group & usable for group in topology.groups("cluster") if group & usable]
         self._speed = {cpu.number: cpu.capacity or cpu.max_khz or 0 for cpu in topology.cpus}
+        self._siblings = {cpu.number: cpu.siblings or frozenset({cpu.number}) for cpu in topology.cpus}
         self._given: defaultdict[int, float] = defaultdict(float)
 
     def plan(self) -> Plan:
@@ -113,7 +114,7 @@ class _Planner:
         return max(self._clusters, key=key)
 
     def _on_core(self, group: Group, cluster: frozenset[int]) -> Placement:
-        cpu = min(cluster, key=lambda cpu: (self._given[cpu], -self._ran_on(group.utids, {cpu}), cpu))
+        cpu = min(cluster, key=lambda cpu: (*self._load_at(cpu), -self._ran_on(group.utids, {cpu}), cpu))
         self._given[cpu] += min(group.load, 1.0)
         turns = group.load > self._limits.core_fill
         why = (
@@ -127,6 +128,10 @@ class _Planner:
             "cpu",
             f"wake each other {group.per_s:,.0f} times a second, and {why}: one CPU spares waking another",
         )
+
+    def _load_at(self, cpu: int) -> tuple[float, float]:
+        """What its whole core has been given, since hardware threads share that, and what it has itself."""
+        return sum(self._given[sibling] for sibling in self._siblings[cpu]), self._given[cpu]
 
     def _on_cluster(self, group: Group, rest: frozenset[int], cluster: frozenset[int]) -> Placement:
         load = sum(self._graph.members[utid].load for utid in rest)

@@ -66,6 +66,7 @@ class Rates:
 
     Attributes:
         pid: The process.
+        name: Its name.
         seconds: Time between the snapshots.
         threads: Those that live, busiest first.
         started: Ids that came meanwhile.
@@ -73,6 +74,7 @@ class Rates:
     """
 
     pid: int
+    name: str
     seconds: float
     threads: tuple[ThreadRate, ...]
     started: tuple[int, ...]
@@ -93,6 +95,7 @@ def compare(before: Snapshot, after: Snapshot, limits: StormLimits | None = None
     threads.sort(key=lambda rate: (-(rate.cpu_share or 0.0), rate.tid))
     return Rates(
         pid=after.pid,
+        name=after.threads[after.pid].name if after.pid in after.threads else "",
         seconds=(after.at_ns - before.at_ns) / 1e9,
         threads=tuple(threads),
         started=tuple(sorted(after.threads.keys() - earlier.keys())),

@@ -48,7 +48,7 @@ def _title(rates: Rates) -> Text:
     waiting = sum(rate.wait_share or 0.0 for rate in rates.threads)
     storms = sum(bool(rate.storms) for rate in rates.threads)
     words = [
-        f"process {rates.pid}: {len(rates.threads)} threads",
+        f"process {rates.pid} ({rates.name}): {len(rates.threads)} threads",
         f"{share:.0%} of a CPU",
         f"{waiting:.0%} waiting for one",
     ]
