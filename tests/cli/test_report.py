@@ -7,7 +7,8 @@ import sysconfig
 from pathlib import Path
 
 import pytest
-from tests.findings.builder import MS, Run, TraceBuilder
+from tests.findings.builder import MS, TraceBuilder
+from tests.report.launcher import launcher as launcher_trace
 
 UNJANK = Path(sysconfig.get_path("scripts")) / "unjank"
 
@@ -15,33 +16,8 @@ UNJANK = Path(sysconfig.get_path("scripts")) / "unjank"
 @pytest.fixture
 def launcher(tmp_path: Path) -> Path:
     """A UI thread that waits 18.2 ms for a thread that two others keep off the CPU."""
-    trace = TraceBuilder()
-    trace.process(100, "launcher.py")
-    trace.session(100, sched="ftrace")
-    names = ("UI thread", "BackgroundExecutor", "camera-0", "camera-1")
-    ui, owner, first, second = (trace.thread(100, 101 + index, name) for index, name in enumerate(names))
-    end = 28 * MS + 200_000
-    trace.contention(
-        ui,
-        owner,
-        10 * MS,
-        end,
-        lock="Queue._lock (launcher.py:41)",
-        owner_site="Queue.post()(launcher.py:77)",
-    )
-    trace.schedule(
-        0,
-        [
-            Run(ui, 9 * MS, 10 * MS),
-            Run(owner, 10 * MS, 11 * MS, "R+", 130),
-            Run(first, 11 * MS, 20 * MS, "S", 125),
-            Run(second, 20 * MS, 26 * MS + 900_000, "S", 125),
-            Run(owner, 26 * MS + 900_000, end, "S", 130),
-            Run(ui, end, 29 * MS),
-        ],
-    )
     path = tmp_path / "launcher.pftrace"
-    path.write_bytes(trace.data())
+    path.write_bytes(launcher_trace().data())
     return path
 
 

@@ -10,7 +10,8 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from tests.browser import headless_browser
 from tests.findings.builder import MS, TraceBuilder
-from tests.report.html.conftest import HOSTILE, Open, launcher, page_of
+from tests.report.html.conftest import HOSTILE, Open, page_of
+from tests.report.launcher import launcher
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,8 @@ from html.parser import HTMLParser
 
 import pytest
 from tests.findings.builder import MS, TraceBuilder
-from tests.report.html.conftest import HOSTILE, Open, launcher, page_of
+from tests.report.html.conftest import HOSTILE, Open, page_of
+from tests.report.launcher import launcher
 
 from unjank.findings import sql_of
 

@@ -5,7 +5,8 @@ from itertools import pairwise
 from typing import Any
 
 from tests.findings.builder import MS, Run, TraceBuilder
-from tests.report.html.conftest import Open, launcher
+from tests.report.html.conftest import Open
+from tests.report.launcher import launcher
 
 from unjank.findings import Finding
 from unjank.report.html._timeline import Lane, Timeline, read_timeline
