@@ -1,5 +1,6 @@
 """`unjank cpu nice`: set how urgent threads are, and see that it works."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ from unjank import UnjankError
 from unjank.cli.cpu._change import change
 from unjank.cli.cpu._command import become
 from unjank.cli.cpu._options import For, Json, Name, Pids, Tids, Watch, check_target, say
-from unjank.cli.cpu._threads import choose
+from unjank.cli.cpu._threads import Chosen, choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,45 +60,56 @@ def nice(
     It is read back, and the threads are watched for a while: where they ran, and how much of a CPU they got.
     Without --for it stays so.
     """
-    from unjank.cpu import nice_of
     from unjank.cpu.priority import show_priority
 
     check_target(json)
     level, command = _split(value or [], has_policy=policy is not None)
     chosen = choose(tid, pid, name, command)
-
-    def apply(target: "Target", follow: "Iterable[int]" = ()) -> "Applied[Attributes]":
-        from unjank.cpu import priority as set_priority
-
-        return set_priority(
-            target,
-            nice=None if level is None else nice_of(level),
-            policy=policy.value if policy else None,
-            priority=priority,
-            runtime=runtime,
-            deadline=deadline,
-            period=period,
-            follow=follow,
-        )
-
+    wanted = _Wanted(level, policy, priority, runtime, deadline, period)
     if chosen is None:
-        apply(None)
+        wanted.apply(None)
         become(command)
-
-    def apply_and_tell() -> "Applied[Attributes]":
-        applied = apply(chosen.threads, chosen.whole)
-        if level is not None:
-            _tell_autogroups({thread.pid for thread in chosen.threads})
-        return applied
-
     change(
         "nice",
-        apply_and_tell,
+        lambda: wanted.apply_and_tell(chosen),
         show_priority,
         seconds=seconds,
         watch=watch,
         json=json,
     )
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What is to be set, as it was written."""
+
+    level: str | None
+    policy: Policy | None
+    priority: int | None
+    runtime: float
+    deadline: float
+    period: float
+
+    def apply(self, target: "Target", follow: "Iterable[int]" = ()) -> "Applied[Attributes]":
+        from unjank.cpu import nice_of
+        from unjank.cpu import priority as set_priority
+
+        return set_priority(
+            target,
+            nice=None if self.level is None else nice_of(self.level),
+            policy=self.policy.value if self.policy else None,
+            priority=self.priority,
+            runtime=self.runtime,
+            deadline=self.deadline,
+            period=self.period,
+            follow=follow,
+        )
+
+    def apply_and_tell(self, chosen: Chosen) -> "Applied[Attributes]":
+        applied = self.apply(chosen.threads, chosen.whole)
+        if self.level is not None:
+            _tell_autogroups({thread.pid for thread in chosen.threads})
+        return applied
 
 
 def _tell_autogroups(pids: set[int]) -> None:
