@@ -21,6 +21,8 @@ PyObject* make(PyTypeObject* type) {
   return self;
 }
 
+// Before 3.13 the original is only made by allocate_lock().
+#if PY_VERSION_HEX >= 0x030D0000
 PyObject* construct(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   if (PyTuple_GET_SIZE(args) != 0 || (keywords != nullptr && PyDict_GET_SIZE(keywords) != 0)) {
     PyErr_SetString(PyExc_TypeError, "lock() takes no arguments");
@@ -28,6 +30,7 @@ PyObject* construct(PyTypeObject* type, PyObject* args, PyObject* keywords) {
   }
   return make(type);
 }
+#endif
 
 PyObject* acquire_as(PyObject* self, const AcquireArguments& arguments) {
   LockState& lock = state_of(self);
@@ -82,7 +85,9 @@ PyMethodDef methods[] = {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"  // the C API keeps functions in void pointers
 PyType_Slot slots[] = {
+#if PY_VERSION_HEX >= 0x030D0000
     {Py_tp_new, reinterpret_cast<void*>(construct)},
+#endif
     {Py_tp_dealloc, reinterpret_cast<void*>(destroy<LockState>)},
     {Py_tp_repr, reinterpret_cast<void*>(repr)},
     {Py_tp_methods, methods},
@@ -92,20 +97,42 @@ PyType_Slot slots[] = {
 };
 #pragma GCC diagnostic pop
 
+#if PY_VERSION_HEX >= 0x030D0000
+constexpr unsigned long kInstantiation = 0;
+#else
+constexpr unsigned long kInstantiation = Py_TPFLAGS_DISALLOW_INSTANTIATION;
+#endif
+
 // The name is the original's, so that repr() and error messages read the same.
 PyType_Spec spec = {
     .name = "_thread.lock",
     .basicsize = sizeof(LockObject<LockState>),
     .itemsize = 0,
-    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,  // no BASETYPE: the original has none either
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | kInstantiation,  // no BASETYPE: as the original
     .slots = slots,
 };
+
+PyObject* allocate_lock(PyObject* module, PyObject*) {
+  PyObject* const type = PyObject_GetAttrString(module, "Lock");
+  if (type == nullptr) return nullptr;
+  PyObject* const lock = make(reinterpret_cast<PyTypeObject*>(type));
+  Py_DECREF(type);
+  return lock;
+}
+
+PyMethodDef allocate_lock_definition = {"allocate_lock", allocate_lock, METH_NOARGS,
+                                        "allocate_lock() -> lock object\n\nMakes a lock that records who waits for it."};
 
 }  // namespace
 
 PyObject* make_lock_type() { return PyType_FromSpec(&spec); }
 
-PyObject* allocate_lock(PyTypeObject* type) { return make(type); }
+PyObject* make_allocate_lock(PyObject* module) {
+  PyObject* const home = PyUnicode_FromString("_thread");
+  PyObject* const function = home == nullptr ? nullptr : PyCFunction_NewEx(&allocate_lock_definition, module, home);
+  Py_XDECREF(home);
+  return function;
+}
 
 long waiters_of_lock(PyObject* lock, PyTypeObject* type) {
   return PyObject_TypeCheck(lock, type) ? static_cast<long>(state_of(lock).word.waiting()) : -1;

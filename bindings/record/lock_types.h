@@ -13,7 +13,8 @@ PyObject* make_rlock_type();
 long waiters_of_lock(PyObject* lock, PyTypeObject* type);
 long waiters_of_rlock(PyObject* lock, PyTypeObject* type);
 
-/// threading.Lock before 3.13: a function that makes a lock of `type`.
-PyObject* allocate_lock(PyTypeObject* type);
+/// New reference to threading.Lock as it is before 3.13: a builtin function, which makes locks of the module's type
+/// `Lock`. It passes for _thread's own: that is where it is put, and where pickle looks for it.
+PyObject* make_allocate_lock(PyObject* module);
 
 }  // namespace unjank::record

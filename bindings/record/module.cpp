@@ -24,9 +24,9 @@ using namespace nb::literals;
 namespace unjank::record {
 namespace {
 
-PyObject* own_type(PyObject* type) {
-  if (type == nullptr) throw nb::python_error();
-  return type;
+PyObject* new_object(PyObject* object) {
+  if (object == nullptr) throw nb::python_error();
+  return object;
 }
 
 void raise_os_error(const std::system_error& error, const std::string& path) {
@@ -82,17 +82,11 @@ void end_wait_here(const std::string& result) {
 NB_MODULE(_record, m) {
   m.doc() = "Recorded lock types and the recorder of this process.";
 
-  nb::object lock_type = nb::steal(own_type(make_lock_type()));
+  nb::object lock_type = nb::steal(new_object(make_lock_type()));
   m.attr("Lock") = lock_type;
-  nb::object rlock_type = nb::steal(own_type(make_rlock_type()));
+  nb::object rlock_type = nb::steal(new_object(make_rlock_type()));
   m.attr("RLock") = rlock_type;
-  // The module keeps the type alive for as long as the function can be called.
-  m.def(
-      "allocate_lock",
-      [type = reinterpret_cast<PyTypeObject*>(lock_type.ptr())] {
-        return nb::steal(own_type(allocate_lock(type)));
-      },
-      "Makes a recorded lock.");
+  m.attr("allocate_lock") = nb::steal(new_object(make_allocate_lock(m.ptr())));
 
   m.def(
       "waiters",

@@ -1,5 +1,6 @@
 """The recorded lock types behave as CPython's own."""
 
+import _thread
 import copy
 import gc
 import os
@@ -119,6 +120,21 @@ def test_subclassing_is_allowed_where_the_original_allows_it(
         return type("Derived", (type(make()),), {}).__name__
 
     assert outcome(lambda: derive(ours))[0] == outcome(lambda: derive(theirs))[0]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(_record.allocate_lock, _thread.allocate_lock), (_record.RLock, _thread.RLock)]
+)
+def test_what_makes_a_lock_passes_for_the_original(
+    ours: Callable[[], Any], theirs: Callable[[], Any]
+) -> None:
+    """Kind, name and module of the maker; and whether the lock's type makes locks too."""
+
+    def looks(make: Callable[[], Any]) -> tuple[object, ...]:
+        made_again = outcome(type(make()))[0]
+        return type(make), make.__name__, make.__qualname__, make.__module__, made_again
+
+    assert looks(ours) == looks(theirs)
 
 
 def test_a_subclass_of_rlock_with_attributes_is_collected() -> None:
