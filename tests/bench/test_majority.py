@@ -10,7 +10,7 @@ def _odd_is_bad(value: int) -> str:
 def test_a_majority_is_kept_by_turn() -> None:
     """What is refused leaves a gap, so that turns of two series can be paired."""
     kept = keep([2, 3, 4], _odd_is_bad)
-    assert (kept.readings, kept.reason, kept.refused) == ({0: 2, 2: 4}, "", 1)
+    assert (kept.readings, kept.reason, kept.refusals) == ({0: 2, 2: 4}, "", ("3 is odd",))
 
 
 def test_half_is_no_majority() -> None:

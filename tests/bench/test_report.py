@@ -75,6 +75,17 @@ def test_what_others_published_stands_beside_the_ratio() -> None:
     assert (about["median"], about["published"]) == (4.0, 16.0)
 
 
+def test_repetitions_that_do_not_count_are_warned_of() -> None:
+    """How many, of how many, and the commonest reason; none refused, no word."""
+    report, part = Report(), Report()
+    report.judged(5, [])
+    assert document("cores", report, MACHINE, Scale())["warnings"] == []
+    part.judged(4, ["moved", "late", "moved"])
+    report.absorb(part)
+    (warning,) = document("cores", report, MACHINE, Scale())["warnings"]
+    assert warning == "3 of 9 repetitions do not count, most of them as: moved"
+
+
 def test_absorbing_adds_everything() -> None:
     """Reports of parts make one."""
     whole, part = Report(), _report()
@@ -99,6 +110,7 @@ def test_a_quick_run_judges_nothing() -> None:
         ({"governor": "powersave"}, "'powersave'"),
         ({"clocksource": "hpet"}, "'hpet'"),
         ({"virtual": True}, "virtual machine"),
+        ({"quota_cpus": 1.5}, "a control group allows 1.5 CPUs' time on 4 CPUs"),
     ],
 )
 def test_each_doubt_is_warned_of(facts: dict[str, Any], part: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any, TextIO
 
 from unjank._json_file import write_json
 from unjank.bench._machine import machine_warnings
+from unjank.bench._majority import most_often
 from unjank.bench._report import Report
 from unjank.bench._run import Scale
 
@@ -26,7 +27,7 @@ def document(benchmark: str, report: Report, machine: Mapping[str, Any], scale: 
         "benchmark": benchmark,
         "machine": dict(machine),
         "scale": {"repeats": scale.repeats, "divisor": scale.divisor},
-        "warnings": [*_scale_warnings(scale), *machine_warnings(machine)],
+        "warnings": [*_scale_warnings(scale), *_refusal_warnings(report), *machine_warnings(machine)],
         "results": report.results,
         "ratios": {name: ratio.to_dict(judged=scale.divisor == 1) for name, ratio in report.ratios.items()},
         "absent": report.absent,
@@ -37,6 +38,15 @@ def _scale_warnings(scale: Scale) -> list[str]:
     if scale.divisor == 1:
         return []
     return [f"counts were divided by {scale.divisor}: the figures only show that the benchmark works"]
+
+
+def _refusal_warnings(report: Report) -> list[str]:
+    if not report.refusals:
+        return []
+    return [
+        f"{len(report.refusals)} of {report.repetitions} repetitions do not count, most of them as: "
+        f"{most_often(report.refusals)}"
+    ]
 
 
 def write_document(content: Mapping[str, Any], target: Path | TextIO) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unjank.bench._watch import watch_warnings
+from unjank.cpu import KernelTree, read_limits
 
 _SLOW_CLOCKS = frozenset({"hpet", "acpi_pm", "jiffies"})  # read through a system call
 _BUSY_SHARE = 0.25  # of the CPUs: more load than this before the start, and others take part in the result
@@ -24,6 +25,7 @@ def machine_facts(packages: tuple[str, ...] = ("unjank",), root: Path = Path("/"
     return {
         "cpu": _cpu_model(root),
         "cpus": len(os.sched_getaffinity(0)),
+        "quota_cpus": _quota(root),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "kernel": platform.release(),
         "architecture": platform.machine(),
@@ -53,6 +55,11 @@ def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:
             f"load {load:.1f} on {cpus} CPUs before the start: others compete for them; "
             "stop them, and trust ratios more than times"
         )
+    if (quota := facts.get("quota_cpus")) is not None and quota < cpus:
+        yield (
+            f"a control group allows {quota:g} CPUs' time on {cpus} CPUs: threads are held back in between; "
+            "lift its quota"
+        )
     if cpus == 1:
         yield "one CPU: threads never run at once; allow more for figures about contention"
     if facts["governor"] not in (None, "performance"):
@@ -67,6 +74,12 @@ def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:
         )
     if facts["virtual"]:
         yield "virtual machine: the host may take the CPU away unseen; repeat on bare metal for times"
+
+
+def _quota(root: Path) -> float | None:
+    """CPUs' worth of time that the control groups allow; None without a limit."""
+    quota = read_limits(KernelTree(root)).quota
+    return None if quota is None else quota.cpus
 
 
 def _cpu_model(root: Path) -> str:

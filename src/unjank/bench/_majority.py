@@ -15,26 +15,24 @@ class Kept(Generic[Reading]):
     Attributes:
         readings: By their turn; none of them if they are not more than half.
         reason: Why there are none; empty if there are some.
-        refused: How many are left out.
+        refusals: Why each of the others is left out.
     """
 
     readings: Mapping[int, Reading]
     reason: str
-    refused: int
+    refusals: tuple[str, ...]
 
 
 def keep(readings: Sequence[Reading], judge: Callable[[Reading], str]) -> Kept[Reading]:
     """Asks `judge` why each cannot be believed (empty: it can), and keeps a majority."""
     reasons = [judge(reading) for reading in readings]
     good = {turn: readings[turn] for turn, reason in enumerate(reasons) if not reason}
-    refused = len(readings) - len(good)
+    bad = tuple(filter(None, reasons))
     if 2 * len(good) > len(readings):
-        return Kept(good, "", refused)
-    return Kept(
-        {}, f"{refused} of {len(readings)} repetitions are refused, as: {most_often(reasons)}", refused
-    )
+        return Kept(good, "", bad)
+    return Kept({}, f"{len(bad)} of {len(readings)} repetitions are refused, as: {most_often(bad)}", bad)
 
 
 def most_often(reasons: Sequence[str]) -> str:
-    """The commonest of the reasons that are not empty."""
-    return Counter(filter(None, reasons)).most_common(1)[0][0]
+    """The commonest of some reasons."""
+    return Counter(reasons).most_common(1)[0][0]

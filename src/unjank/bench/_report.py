@@ -75,11 +75,15 @@ class Report:
         results: One dict per thing measured: `name`, `unit`, `median`, `low`, `high`, `values`, and facts.
         ratios: By name.
         absent: `{"name", "reason"}` of what could not be measured here.
+        repetitions: How many were judged by the kernel's counters, where a benchmark does that.
+        refusals: The reason for each of them that does not count.
     """
 
     results: list[dict[str, Any]] = field(default_factory=list)
     ratios: dict[str, Ratio] = field(default_factory=dict)
     absent: list[dict[str, str]] = field(default_factory=list)
+    repetitions: int = 0
+    refusals: list[str] = field(default_factory=list)
 
     def add(self, name: str, unit: str, values: Sequence[float], **facts: object) -> None:
         """Notes one result with all its repetitions."""
@@ -108,6 +112,13 @@ class Report:
         self.results += other.results
         self.ratios |= other.ratios
         self.absent += other.absent
+        self.repetitions += other.repetitions
+        self.refusals += other.refusals
+
+    def judged(self, repetitions: int, refusals: Sequence[str]) -> None:
+        """Notes how many repetitions were judged, and why some of them do not count."""
+        self.repetitions += repetitions
+        self.refusals += refusals
 
     def leave_out(self, name: str, reason: str) -> None:
         """Notes what is not there, and why."""

@@ -75,6 +75,7 @@ def _take(what: Sequence[Case], scale: Scale, progress: Progress) -> dict[str, l
 def _keep(report: Report, case: Case, readings: Sequence[Reading]) -> ByTurn:
     """Notes the case if most of its readings may be believed; answers these."""
     kept = keep(readings, lambda reading: judge(reading, case))
+    report.judged(len(readings), kept.refusals)
     if kept.reason:
         report.leave_out(f"atomics {case}", kept.reason)
         return {}
@@ -88,7 +89,7 @@ def _keep(report: Report, case: Case, readings: Sequence[Reading]) -> ByTurn:
         instructions=case.instructions,
         threads=len(case.cpus),
         cpus=list(case.cpus),
-        refused=kept.refused,
+        refused=len(kept.refusals),
         retries_per_count=median(_per_count(reading, "retries") for reading in values),
         fairness=median(reading.fairness for reading in values),
         cpu_ns_per_count=median(_per_count(reading, "cpu_ns") for reading in values),

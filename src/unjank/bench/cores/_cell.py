@@ -43,14 +43,14 @@ class Cell:
         values_ns: Of the readings that may be believed, by their turn.
         reason: Why there is no figure; empty if there is one.
         node: The page's memory node.
-        refused: Readings that may not be believed.
+        refusals: Why each of the other readings may not be believed.
     """
 
     pair: Pair
     values_ns: Mapping[int, float]
     reason: str = ""
     node: int | None = None
-    refused: int = 0
+    refusals: tuple[str, ...] = ()
 
     @property
     def spread(self) -> float:
@@ -121,4 +121,4 @@ def settle(pair: Pair, readings: Sequence[Reading], nodes: Mapping[int, int | No
     kept = keep(readings, lambda reading: judge(reading, pair, nodes))
     values = {turn: reading.ns for turn, reading in kept.readings.items()}
     node = next((reading.node for reading in kept.readings.values()), None)
-    return Cell(pair, values, kept.reason, node, kept.refused)
+    return Cell(pair, values, kept.reason, node, kept.refusals)

@@ -81,6 +81,7 @@ def _note(report: Report, cells: Sequence[Cell], selection: Selection) -> None:
         )
     for cell in cells:
         pair = cell.pair
+        report.judged(len(cell.values_ns) + len(cell.refusals), cell.refusals)
         if cell.reason:
             report.leave_out(f"core_to_core {pair.first} {pair.second} {pair.home} home", cell.reason)
             continue
@@ -94,7 +95,7 @@ def _note(report: Report, cells: Sequence[Cell], selection: Selection) -> None:
             home=pair.home,
             home_cpu=pair.home_cpu,
             node=cell.node,
-            refused=cell.refused,
+            refused=len(cell.refusals),
             stable=cell.stable,
             spread=cell.spread,
         )

@@ -8,7 +8,7 @@ from unjank.bench._majority import most_often
 from unjank.bench._report import Report
 from unjank.bench._statistics import median_interval
 from unjank.bench.pingpong._run import QUANTILES, Case, Run
-from unjank.bench.pingpong._verdict import Measured, judge
+from unjank.bench.pingpong._verdict import Measured, Verdict, judge
 
 
 @dataclass(frozen=True)
@@ -20,14 +20,14 @@ class Cell:
         measured: The kind of hand-over; None: the case is refused.
         reason: Why it is refused; empty otherwise.
         runs: The repetitions that count, by their turn.
-        refused: How many others there were.
+        refusals: Why each of the others does not count.
     """
 
     case: Case
     measured: Measured | None
     reason: str
     runs: Mapping[int, Run]
-    refused: int
+    refusals: tuple[str, ...]
 
 
 def gather(case: Case, runs: Sequence[Run]) -> Cell:
@@ -36,22 +36,28 @@ def gather(case: Case, runs: Sequence[Run]) -> Cell:
     kinds = Counter(verdict.measured for verdict in verdicts if verdict.measured)
     kind = max(kinds, key=lambda measured: kinds[measured], default=None)
     if kind is None or 2 * kinds[kind] <= len(runs):
-        return Cell(case, None, _why([verdict.reason for verdict in verdicts], kinds), {}, len(runs))
+        return Cell(case, None, _why(verdicts, kinds), {}, tuple(map(_refusal, verdicts)))
     kept = {turn: run for turn, run in enumerate(runs) if verdicts[turn].measured == kind}
-    return Cell(case, kind, "", kept, len(runs) - len(kept))
+    others = (_refusal(verdict) for verdict in verdicts if verdict.measured != kind)
+    return Cell(case, kind, "", kept, tuple(others))
 
 
-def _why(reasons: Sequence[str], kinds: Mapping[Measured, int]) -> str:
+def _refusal(verdict: Verdict) -> str:
+    return verdict.reason or f"it measured a {verdict.measured}, as most of the same case did not"
+
+
+def _why(verdicts: Sequence[Verdict], kinds: Mapping[Measured, int]) -> str:
     spoken = [f"{count} measured a {kind}" for kind, count in kinds.items()]
-    bad = [reason for reason in reasons if reason]
+    bad = [verdict.reason for verdict in verdicts if verdict.reason]
     if bad:
         spoken.append(f"{len(bad)} are refused, as: {most_often(bad)}")
-    return f"of {len(reasons)} repetitions, {', '.join(spoken)}"
+    return f"of {len(verdicts)} repetitions, {', '.join(spoken)}"
 
 
 def note(cell: Cell, report: Report) -> None:
     """Adds the case to the report: one figure per repetition, with the distribution and the counters."""
     case, where = cell.case, cell.case.placement
+    report.judged(len(cell.runs) + len(cell.refusals), cell.refusals)
     if cell.measured is None:
         report.leave_out(f"pingpong {case}", cell.reason)
         return
@@ -66,7 +72,7 @@ def note(cell: Cell, report: Report) -> None:
         cpus=[where.first, where.second] if where.pinned else None,
         measured=cell.measured,
         rounds=runs[0].rounds,
-        refused=cell.refused,
+        refused=len(cell.refusals),
         mean=_median([run.wall_ns / run.rounds / 2 for run in runs]),
         quantiles={name: _median([run.quantiles_ns[name] / 2 for run in runs]) for name in QUANTILES},
         counters=_counters(runs),

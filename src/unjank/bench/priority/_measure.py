@@ -95,6 +95,7 @@ def _told(progress: Progress, run: Run, experiment: Experiment, seconds: float) 
 def _keep(report: Report, experiment: Experiment, readings: Sequence[Reading]) -> ByTurn:
     """Notes a share for each thread if most readings may be believed; answers these."""
     kept = keep(readings, lambda reading: judge(reading, experiment))
+    report.judged(len(readings), kept.refusals)
     if kept.reason:
         report.leave_out(f"priority {experiment.name}", kept.reason)
         return {}
