@@ -2,8 +2,9 @@
  *
  *   bare_pingpong threads|processes FIRST_CPU SECOND_CPU ROUNDS      (a CPU of -1: not pinned)
  *
- * Prints the nanoseconds that all rounds took, and the CPU time of both threads (-1 for processes). On purpose it shares no code with what it is compared to: no clock within the
- * loop, no counters, no abstraction. A twentieth of the rounds goes before, to warm up. */
+ * Prints the CPU time of both threads in ns (-1 for processes), then the nanoseconds that each tenth of the rounds took. On
+ * purpose it shares no code with what it is compared to: no clock within the loop, no counters, no abstraction. A twentieth
+ * of the rounds goes before, to warm up. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 static int there[2], back[2];
+enum { TENTHS = 10 };
 static long rounds, warm_up;
 static int cpus[2];
 
@@ -59,15 +61,19 @@ static long long now_ns(clockid_t clock) {
 }
 
 static void measure(int threads) {
-  long long wall, cpu;
+  long long at[TENTHS + 1], cpu;
   pin(cpus[0]);
   call(warm_up);
   cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID);
-  wall = now_ns(CLOCK_MONOTONIC);
-  call(rounds);
-  wall = now_ns(CLOCK_MONOTONIC) - wall;
+  at[0] = now_ns(CLOCK_MONOTONIC);
+  for (int i = 1; i <= TENTHS; ++i) {
+    call(rounds / TENTHS);
+    at[i] = now_ns(CLOCK_MONOTONIC);
+  }
   cpu = now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-  printf("%lld %lld\n", wall, threads ? cpu : -1);
+  printf("%lld", threads ? cpu : -1);
+  for (int i = 0; i < TENTHS; ++i) printf(" %lld", at[i + 1] - at[i]);
+  printf("\n");
 }
 
 static void with_process(void) {
@@ -91,8 +97,8 @@ static void with_thread(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 5 || (rounds = atol(argv[4])) <= 0) {
-    fprintf(stderr, "usage: bare_pingpong threads|processes FIRST_CPU SECOND_CPU ROUNDS\n");
+  if (argc != 5 || (rounds = atol(argv[4])) < TENTHS || rounds % TENTHS != 0) {
+    fprintf(stderr, "usage: bare_pingpong threads|processes FIRST_CPU SECOND_CPU ROUNDS   (tens of them)\n");
     return 2;
   }
   cpus[0] = atoi(argv[2]);

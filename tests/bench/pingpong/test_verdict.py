@@ -23,7 +23,7 @@ def _counts(**changes: Any) -> Counts:
     )
 
 
-SWITCHING = Run(1_000, 2_000_000, QUANTILES_NS, 0, _counts(), _counts())
+SWITCHING = Run(1_000, 2_000_000, 200_000.0, QUANTILES_NS, 0, _counts(), _counts())
 CROSSING = replace(
     SWITCHING,
     rounds_apart=1_000,

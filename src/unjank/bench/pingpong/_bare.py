@@ -3,6 +3,7 @@
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
 from unjank import UnjankError, _bench
 from unjank.bench.pingpong._run import Case
@@ -15,12 +16,12 @@ class BareRun:
     """What the program says.
 
     Attributes:
-        wall_ns: Of all rounds.
         cpu_ns: CPU time of both threads; None for processes.
+        tenth_ns: Wall time of a tenth of the rounds, the median of all ten.
     """
 
-    wall_ns: int
     cpu_ns: int | None
+    tenth_ns: float
 
 
 def run_bare(case: Case, rounds: int) -> BareRun:
@@ -43,6 +44,6 @@ def run_bare(case: Case, rounds: int) -> BareRun:
 
 
 def read_bare(text: str) -> BareRun:
-    """Reads its line: wall time, CPU time or -1."""
-    wall, cpu = map(int, text.split())
-    return BareRun(wall, cpu if cpu >= 0 else None)
+    """Reads its line: CPU time or -1, then each tenth's wall time."""
+    cpu, *tenths = map(int, text.split())
+    return BareRun(cpu if cpu >= 0 else None, median(tenths))

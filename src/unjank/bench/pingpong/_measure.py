@@ -133,7 +133,7 @@ def _ratio(
 def _compare_with_programs(
     report: Report, cells: Mapping[Case, Cell], taken: Mapping[str, Sequence[Run | BareRun | float]]
 ) -> None:
-    """Ours over theirs, by the mean: they have no clock in their loop."""
+    """Ours over theirs, by what many rounds took: they have no clock in their loop."""
     for case, cell in cells.items():
         bare = [run for run in taken.get(f"bare {case}", ()) if isinstance(run, BareRun)]
         if bare and cell.runs:
@@ -150,10 +150,10 @@ def _compare_with_programs(
 def _compare_with_bare(report: Report, name: str, cell: Cell, bare: Sequence[BareRun]) -> None:
     rounds = next(iter(cell.runs.values())).rounds
     facts = {"parties": cell.case.parties, "rounds": rounds, "cpus": [cell.case.placement.first]}
-    report.add("bare_pingpong", "ns/switch", [run.wall_ns / rounds / 2 for run in bare], **facts)
-    wall = {turn: float(run.wall_ns) for turn, run in cell.runs.items()}
+    report.add("bare_pingpong", "ns/switch", [run.tenth_ns * 10 / rounds / 2 for run in bare], **facts)
     goal = _BARE_GOAL if cell.case.parties == "threads" else None
-    report.compare(name, *_paired(wall, [run.wall_ns for run in bare]), of="time", goal=goal)
+    tenths = {turn: run.tenth_ns for turn, run in cell.runs.items()}
+    report.compare(name, *_paired(tenths, [run.tenth_ns for run in bare]), of="time", goal=goal)
     cpu = {turn: float(run.cpu_ns) for turn, run in cell.runs.items()}
     theirs = [run.cpu_ns for run in bare if run.cpu_ns is not None]
     if len(theirs) == len(bare):

@@ -1,7 +1,8 @@
 """One measurement: as many rounds as calibrated, and what the kernel counted meanwhile."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from types import MappingProxyType
 from typing import Literal, get_args
 
@@ -18,6 +19,7 @@ QUANTILES: Mapping[str, float] = MappingProxyType(
     {"p1": 0.01, "p5": 0.05, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p95": 0.95, "p99": 0.99, "p99.9": 0.999}
 )
 _MOST_ROUNDS = 200_000
+_TENTHS = 10  # as the C program to compare with counts them
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,7 @@ class Run:
     Attributes:
         rounds: How many were timed; a round is a token there and back.
         wall_ns: Of all of them.
+        tenth_ns: Of a tenth of them, the median of all ten: what others take now and then does not move it.
         quantiles_ns: Of a single round, by name (`p50`).
         rounds_apart: Rounds at whose end the two sides were on different CPUs.
         caller: The side that begins.
@@ -66,6 +69,7 @@ class Run:
 
     rounds: int
     wall_ns: int
+    tenth_ns: float
     quantiles_ns: Mapping[str, float]
     rounds_apart: int
     caller: Counts
@@ -99,13 +103,14 @@ class Run:
 
 
 def calibrate(case: Case, target_ns: float, least: int) -> int:
-    """How many rounds take about `target_ns`, but at least `least`.
+    """How many rounds take about `target_ns`, but at least `least`; tens of them.
 
     Raises:
         UnjankError: As `run_once()`.
     """
     trial = run_once(case, least)
-    return max(least, min(_MOST_ROUNDS, round(target_ns / trial.quantiles_ns["p50"])))
+    wanted = max(least, min(_MOST_ROUNDS, round(target_ns / trial.quantiles_ns["p50"])))
+    return -(-wanted // _TENTHS) * _TENTHS
 
 
 def run_once(case: Case, rounds: int) -> Run:
@@ -123,15 +128,22 @@ def run_once(case: Case, rounds: int) -> Run:
         raise UnjankError(
             f"ping-pong, {case}: {error.strerror}; free what it needs, or choose another --pair"
         ) from error
-    ordered = sorted(measured.round_ns)
+    taken = measured.round_ns
+    ordered = sorted(taken)
     return Run(
         rounds,
         measured.wall_ns,
+        _median_tenth(taken),
         {name: quantile(ordered, q) for name, q in QUANTILES.items()},
         measured.rounds_apart,
         _counts(measured.caller),
         _counts(measured.echo),
     )
+
+
+def _median_tenth(taken: Sequence[int]) -> float:
+    size = max(1, len(taken) // _TENTHS)
+    return median(sum(taken[start : start + size]) for start in range(0, size * _TENTHS, size))
 
 
 def _counts(side: _bench.Side) -> Counts:

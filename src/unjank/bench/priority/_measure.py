@@ -9,7 +9,6 @@ from unjank.bench._cpus import require_usable, usable_cpus
 from unjank.bench._majority import keep
 from unjank.bench._report import Goal, Report
 from unjank.bench._run import Progress, Scale, interleaved
-from unjank.bench._statistics import median_interval
 from unjank.bench.priority._experiment import Experiment, Reading, check_nices, expected_shares, run_once
 from unjank.bench.priority._verdict import judge
 from unjank.cpu import Topology, read_topology
@@ -131,7 +130,8 @@ def _compare(report: Report, kept: Mapping[str, ByTurn], nices: tuple[int, ...])
             published=_PUBLISHED_SHARE if standard else None,
         )
     if equal := list(kept.get("equal", {}).values()):
-        report.compare("equal_share_error", [_error(equal)], [1.0], of="CPU time", goal=_EQUAL_GOAL)
+        errors = [_error(reading) for reading in equal]
+        report.compare("equal_share_error", errors, [1.0] * len(errors), of="CPU time", goal=_EQUAL_GOAL)
     bound, free = kept.get("favoured", {}), kept.get("unbound", {})
     if turns := sorted(bound.keys() & free.keys()):
         report.compare(
@@ -142,8 +142,6 @@ def _compare(report: Report, kept: Mapping[str, ByTurn], nices: tuple[int, ...])
         )
 
 
-def _error(readings: Sequence[Reading]) -> float:
-    """How far the median share of a thread is from an equal one, for the thread that is farthest."""
-    threads = len(readings[0].cpu_ns)
-    medians = [median_interval([reading.shares[n] for reading in readings]).median for n in range(threads)]
-    return max(abs(share - 1 / threads) for share in medians)
+def _error(reading: Reading) -> float:
+    """How far a thread's share is from an equal one, for the thread that is farthest."""
+    return max(abs(share - 1 / len(reading.shares)) for share in reading.shares)
