@@ -2,7 +2,9 @@
 
 import pytest
 from tests.findings.builder import MS, Args, Run, TraceBuilder
-from tests.findings.conftest import Find
+from tests.findings.conftest import Find, Load
+
+from unjank.findings import RULES, sql_of
 
 ODD_NAMES = [
     "'; DROP TABLE slice; --",
@@ -72,3 +74,22 @@ def test_thread_that_waits_for_itself_in_contention(find: Find) -> None:
     thread = trace.thread(100, 101, "odd")
     trace.contention(thread, thread, 1 * MS, 90 * MS, result="timeout")
     assert [finding.kind for finding in find(trace).findings] == ["lock-contention"]
+
+
+def test_names_of_any_length(find: Find, load: Load) -> None:
+    """Names of hundreds of kilobytes break neither a rule nor the SQL behind it."""
+    trace, long = TraceBuilder(), "a" * 200_000
+    main = trace.thread(100, 100, "main")
+    site = f"void android.os.MessageQueue.{long}(int)(X.java:1)"
+    trace.slice(main, f"monitor contention with owner {long} (109) at {site} waiters=0", 1 * MS, 9 * MS)
+    trace.slice(main, f"android.os.Handler: {long}", 10 * MS, 40 * MS)
+    trace.slice(main, f"Looper.dispatch: {long}({long}", 50 * MS, 90 * MS)
+    trace.log(
+        main, 300 * MS, f"Long monitor contention with owner {long} (1) at {site} waiters=0 in x for 9ms"
+    )
+    trace.log(main, 400 * MS, f"Slow dispatch took 100ms main h={long} c={long} m=0", tag="Looper")
+    trace.log(main, 500 * MS, f"[{long},1,x,5,{long},1,{long},2,3]", tag="dvm_lock_sample")
+    assert "lock-contention" in {finding.kind for finding in find(trace).findings}
+    tp = load(trace)
+    for kind, _ in RULES:
+        tp.rows(sql_of(kind))

@@ -17,13 +17,18 @@ SELECT
     REGEXP_EXTRACT(s.name, '[(]([^@)]+)'),
     STR_SPLIT(s.name, ': ', 1)
   ) AS callback
-FROM slice s JOIN thread_track ON s.track_id = thread_track.id
+FROM (
+  SELECT ts, dur, track_id, SUBSTR(name, 1, 4096) AS name FROM slice
+  WHERE depth = 0 AND dur >= 0 AND name GLOB '*.*: *'
+) s
+JOIN thread_track ON s.track_id = thread_track.id
 WHERE
-  s.depth = 0 AND s.dur >= 0 AND s.name GLOB '*.*: *'
-  AND (
+  (
     s.name GLOB 'Looper.dispatch: *'
     OR REGEXP_EXTRACT(s.name, '^[A-Za-z_][A-Za-z0-9_$]*([.][A-Za-z0-9_$]+)+: [^ ()]+$') IS NOT NULL
   );
+
+CREATE OR REPLACE PERFETTO INDEX _unjank_dispatch_slice_of_thread ON _unjank_dispatch_slice(utid, ts);
 
 CREATE OR REPLACE PERFETTO TABLE unjank_dispatch AS
 WITH
@@ -33,7 +38,7 @@ WITH
       REGEXP_EXTRACT(msg, ' h=([^ ]+) ') AS handler,
       REGEXP_EXTRACT(msg, ' c=([^ @]+)') AS callback,
       REGEXP_EXTRACT(msg, ' m=(-?[0-9]+)') AS what
-    FROM android_logs
+    FROM (SELECT ts, utid, tag, SUBSTR(msg, 1, 4096) AS msg FROM android_logs)
     WHERE tag = 'Looper' AND msg GLOB 'Slow dispatch took *'
   )
 SELECT ts, dur, utid, handler, callback, 0 AS is_logged FROM _unjank_dispatch_slice
@@ -42,5 +47,5 @@ SELECT l.ts - l.dur, l.dur, l.utid, l.handler, IIF(l.callback = 'null', '#' || l
 FROM logged l
 WHERE NOT EXISTS (
   SELECT 1 FROM _unjank_dispatch_slice s
-  WHERE s.utid = l.utid AND MIN(s.ts + s.dur, l.ts) - MAX(s.ts, l.ts - l.dur) > 0.5 * MIN(s.dur, l.dur)
+  WHERE s.utid = l.utid AND s.ts < l.ts AND MIN(s.ts + s.dur, l.ts) - MAX(s.ts, l.ts - l.dur) > 0.5 * MIN(s.dur, l.dur)
 );

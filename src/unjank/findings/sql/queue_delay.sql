@@ -9,7 +9,7 @@ WITH
       REGEXP_EXTRACT(msg, ' h=([^ ]+) ') AS handler,
       REGEXP_EXTRACT(msg, ' c=([^ @]+)') AS callback,
       REGEXP_EXTRACT(msg, ' m=(-?[0-9]+)') AS what
-    FROM android_logs
+    FROM (SELECT ts, utid, tag, SUBSTR(msg, 1, 4096) AS msg FROM android_logs)
     WHERE tag = 'Looper' AND msg GLOB 'Slow delivery took *'
   )
 SELECT
