@@ -17,10 +17,18 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="session")
 def compile_java(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compiles Java sources."""
+    """Compiles Java sources, the same ones once."""
     javac = shutil.which("javac")
     if javac is None:
         pytest.skip("needs a JDK: no javac on PATH")
+
+    done: dict[object, Path] = {}
+
+    def compile_once(sources: Mapping[str, str], *options: str) -> Path:
+        key = (tuple(sources.items()), options)
+        if key not in done:
+            done[key] = compile_sources(sources, *options)
+        return done[key]
 
     def compile_sources(sources: Mapping[str, str], *options: str) -> Path:
         folder = tmp_path_factory.mktemp("java")
@@ -30,13 +38,13 @@ def compile_java(tmp_path_factory: pytest.TempPathFactory) -> Compile:
             path.write_text(text)
         files = [str(folder / "src" / name) for name in sources]
         target = str(folder / "classes")
-        done = subprocess.run(
+        ran = subprocess.run(
             [javac, "-nowarn", "-d", target, *options, *files], capture_output=True, text=True, check=False
         )
-        assert done.returncode == 0, done.stderr
+        assert ran.returncode == 0, ran.stderr
         return folder / "classes"
 
-    return compile_sources
+    return compile_once
 
 
 def make_jar(jar: Path, classes: Path, extra: Mapping[str, bytes] | None = None) -> Path:
@@ -47,3 +55,21 @@ def make_jar(jar: Path, classes: Path, extra: Mapping[str, bytes] | None = None)
         for name, content in (extra or {}).items():
             archive.writestr(zipfile.ZipInfo(name), content)
     return jar
+
+
+def run_java(jar: Path, main: str, *options: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program with all its classes verified."""
+    java = shutil.which("java")
+    if java is None:
+        pytest.skip("needs a JDK: no java on PATH")
+    command = [
+        java,
+        "-Xverify:all",
+        "-Xshare:auto",
+        "-XX:TieredStopAtLevel=1",
+        *options,
+        "-cp",
+        str(jar),
+        main,
+    ]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)

@@ -6,13 +6,13 @@ import pytest
 from tests.jvm.classes import ClassBuilder
 
 from unjank.jvm import ClassFileError
-from unjank.jvm.bytecode import Assembler, Instruction, Value, analyse, decode, parse_descriptor
+from unjank.jvm.bytecode import Assembler, Instruction, Tracked, Value, analyse, decode, parse_descriptor
 from unjank.jvm.bytecode.decode import successors
 from unjank.jvm.bytecode.opcodes import NAMES, OPCODES, SIZES
 from unjank.jvm.bytecode.types import ELSEWHERE
 from unjank.jvm.classfile import CodeAttribute, ExceptionRange, MemberRef, parse_class
 
-TRACKED = frozenset(("Lp/T;",))
+TRACKED = Tracked(frozenset(("Lp/T;",)))
 FIRST, SECOND = MemberRef("p/C", "A", "Lp/T;"), MemberRef("p/C", "B", "Lp/T;")
 
 

@@ -1,35 +1,25 @@
 """What is written behaves as what was read: on a JVM, for both targets, with and without checks."""
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from tests.jvm.conftest import JAVA, Compile, make_jar
+from tests.jvm.conftest import JAVA, Compile, make_jar, run_java
 
 from unjank.jvm import Decision, OptimizeOptions, OptimizeResult, Outcome, Reason, optimize_archive
 
 MODES = [("unsafe", False), ("unsafe", True), ("varhandle", False), ("varhandle", True)]
 
 
-@pytest.fixture(scope="module")
-def program(compile_java: Compile, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program that prints what each operation gives."""
+@pytest.fixture(scope="module", params=["8", "17"])
+def program(
+    compile_java: Compile, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Path:
+    """A program that prints what each operation gives; for Java 8 nested classes go through accessors."""
     folder = tmp_path_factory.mktemp("program")
-    return make_jar(folder / "program.jar", compile_java({"p/Main.java": (JAVA / "Main.java").read_text()}))
-
-
-def run_java(jar: Path, main: str, *options: str) -> str:
-    """Runs a program with all its classes verified."""
-    java = shutil.which("java")
-    if java is None:
-        pytest.skip("needs a JDK: no java on PATH")
-    command = [java, "-Xverify:all", *options]
-    done = subprocess.run(
-        [*command, "-cp", str(jar), main], capture_output=True, text=True, check=False, timeout=60
+    return make_jar(
+        folder / "program.jar",
+        compile_java({"p/Main.java": (JAVA / "Main.java").read_text()}, "--release", request.param),
     )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def _optimize(jar: Path, output: Path, target: str, *, checked: bool = False) -> OptimizeResult:
@@ -42,7 +32,9 @@ def _optimize(jar: Path, output: Path, target: str, *, checked: bool = False) ->
 def test_every_operation_gives_the_same(program: Path, tmp_path: Path, target: str, *, checked: bool) -> None:
     """Results, exceptions and serialVersionUID are those of the original; nearly all calls are direct."""
     result = _optimize(program, tmp_path / "out.jar", target, checked=checked)
-    assert run_java(tmp_path / "out.jar", "p.Main") == run_java(program, "p.Main")
+    before, after = run_java(program, "p.Main"), run_java(tmp_path / "out.jar", "p.Main")
+    assert before.returncode == 0, before.stderr
+    assert (after.stdout, after.returncode) == (before.stdout, 0), after.stderr
     kept = [(site.operation, site.reason) for site in result.sites if site.decision is Decision.KEPT]
     assert kept == [("get", Reason.HOLDER_NOT_PROVEN)]  # "wrong holder"
     outcomes = {updater.name: updater.outcome for updater in result.updaters}

@@ -8,7 +8,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from unjank.jvm import Decision, OptimizeResult, Outcome, Reason, ScanResult, SiteRecord, UpdaterRecord
+from unjank.jvm import (
+    Decision,
+    DexFile,
+    OptimizeResult,
+    Outcome,
+    Reason,
+    ScanResult,
+    SiteRecord,
+    UpdaterRecord,
+)
 
 _OUTCOMES = {
     Outcome.REMOVED: "gone, all calls direct",
@@ -41,6 +50,9 @@ def print_result(result: ScanResult | OptimizeResult, *, list_calls: bool) -> No
 
 def _headline(result: ScanResult | OptimizeResult, direct: int) -> str:
     total = len(result.sites)
+    if isinstance(result, ScanResult) and result.dex:
+        makers = sorted({_maker(dex) for dex in result.dex})
+        return f"{total - direct} updater calls in dex code are reflective; {', '.join(makers)}"
     if not total:
         return "no calls of Atomic*FieldUpdater"
     share = f"{direct} of {total} updater calls ({direct / total:.0%})"
@@ -48,6 +60,13 @@ def _headline(result: ScanResult | OptimizeResult, direct: int) -> str:
         return f"{share} could be made direct"
     classes = f"{len(result.classes_changed)} classes changed, {len(result.classes_added)} added"
     return f"{share} are direct through {result.target}; {classes}; written to {escape(result.output)}"
+
+
+def _maker(dex: DexFile) -> str:
+    if dex.tool is None:
+        return "it does not say who made it"
+    mode = f" ({dex.mode})" if dex.mode else ""
+    return f"made by {dex.tool} {dex.version or 'of an unknown version'}{mode}"
 
 
 def _reasons(sites: Sequence[SiteRecord]) -> Table:

@@ -19,7 +19,7 @@ _ARCHIVES = (".jar", ".aar", ".war", ".ear")
 
 atomics = typer.Typer(
     name="atomics",
-    help="Find Atomic*FieldUpdater calls in jars and AARs, and make them direct.",
+    help="Find Atomic*FieldUpdater calls in jars, AARs and APKs, and make them direct.",
     no_args_is_help=True,
 )
 
@@ -50,7 +50,7 @@ List = Annotated[bool, typer.Option("--list", help="List every call, and what it
 @atomics.command()
 def scan(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="JAR|AAR|DIR...", help="Archives, or folders of classes.")
+        list[Path], typer.Argument(metavar="JAR|AAR|APK|DIR...", help="Archives, or folders of classes.")
     ],
     json: Json = None,
     list_calls: List = False,

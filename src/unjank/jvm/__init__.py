@@ -7,6 +7,7 @@ rewrite/    calls made direct
 archive/    zip files, entry by entry
 model.py    the records of a result
 scan.py     scan_archive
+dex.py      dex code, through LIEF
 optimize.py optimize_archive
 archive_optimizer.py  one archive on its way
 verify.py   the own output, read again
@@ -17,6 +18,7 @@ from unjank.jvm.analysis.reasons import Reason
 from unjank.jvm.errors import ArchiveError, AtomicsError, ClassFileError, VerificationError
 from unjank.jvm.model import (
     Decision,
+    DexFile,
     OptimizeOptions,
     OptimizeResult,
     Outcome,
@@ -33,6 +35,7 @@ __all__ = [
     "AtomicsError",
     "ClassFileError",
     "Decision",
+    "DexFile",
     "OptimizeOptions",
     "OptimizeResult",
     "Outcome",

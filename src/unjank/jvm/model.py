@@ -84,6 +84,16 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True)
+class DexFile:
+    """A dex file of an APK, and who made it: `R8` or `D8`, version and mode; None where it does not say."""
+
+    entry: str
+    tool: str | None
+    version: str | None
+    mode: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class ScanResult:
     """What was found in an archive, nested ones included."""
 
@@ -91,6 +101,7 @@ class ScanResult:
     updaters: list[UpdaterRecord] = field(default_factory=list)
     sites: list[SiteRecord] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
+    dex: list[DexFile] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

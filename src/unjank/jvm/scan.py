@@ -1,4 +1,4 @@
-"""`scan_archive`: what is in an archive, and what could be made direct. Nothing is written."""
+"""`scan_archive`: what is in an archive, and what could be made direct; in dex code, what is not."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,8 +6,11 @@ from pathlib import Path
 from unjank.jvm.analysis.plan import make_plan
 from unjank.jvm.analysis.records import site_records, skipped_records, updater_records
 from unjank.jvm.analysis.scope import Scope
-from unjank.jvm.archive import ZipReader
+from unjank.jvm.archive import Entry, ZipReader
 from unjank.jvm.archive.classes import archive_scope, folder_scope, nested_archives
+from unjank.jvm.archive.layout import is_dex
+from unjank.jvm.archive.limits import MAX_DEX, check_expansion
+from unjank.jvm.dex import scan_dex
 from unjank.jvm.errors import ArchiveError
 from unjank.jvm.model import ScanResult, Skipped
 
@@ -15,13 +18,13 @@ _ARCHIVES = (".jar", ".aar", ".war", ".ear", ".apk")
 
 
 def scan_archive(path: Path) -> ScanResult:
-    """Looks through a jar, AAR or a folder of these and of class files; nested archives as well.
+    """Looks through a jar, AAR, APK or a folder of these and of class files; nested archives as well.
 
     Args:
         path: The archive or folder.
 
     Raises:
-        ArchiveError: It is none, is damaged, or is not safe to read.
+        ArchiveError: It is none, is damaged, is not safe to read, or has dex code and LIEF is not installed.
     """
     result = ScanResult(str(path))
     if path.is_dir():
@@ -49,9 +52,19 @@ def _archives_in(folder: Path) -> Iterator[Path]:
 
 def _scan(reader: ZipReader, prefix: str, result: ScanResult, depth: int = 0) -> None:
     _record(archive_scope(reader), prefix, result)
+    for entry in reader.distinct:
+        if is_dex(entry.name):
+            _scan_dex_entry(reader, entry, prefix, result)
     for nested in nested_archives(reader, prefix, depth, result.skipped):
         with nested:
             _scan(nested, f"{nested.name}!/", result, depth + 1)
+
+
+def _scan_dex_entry(reader: ZipReader, entry: Entry, prefix: str, result: ScanResult) -> None:
+    check_expansion(entry.name, entry.packed, entry.size, MAX_DEX)
+    dex, sites = scan_dex(reader.read(entry), prefix + entry.name)
+    result.dex.append(dex)
+    result.sites.extend(sites)
 
 
 def _record(scope: Scope, prefix: str, result: ScanResult) -> None:

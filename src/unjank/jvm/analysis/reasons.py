@@ -20,6 +20,8 @@ class Reason(StrEnum):
     NOT_FOLLOWED = "code-not-followed"
     POOL_FULL = "constant-pool-full"
 
+    DEX_REFLECTIVE = "dex-reflective"
+
     NOT_STATIC_FINAL = "updater-not-static-final"
     ASSIGNED_ELSEWHERE = "updater-assigned-more-than-once"
     NOT_CONSTANT = "updater-not-from-constants"
@@ -48,6 +50,7 @@ _EXPLANATIONS = {
     Reason.NEVER_REACHED: "No path leads to the call.",
     Reason.NOT_FOLLOWED: "The method's code could not be followed.",
     Reason.POOL_FULL: "The class's constant pool has no room left.",
+    Reason.DEX_REFLECTIVE: "Dex code that still goes through the updater.",
     Reason.NOT_STATIC_FINAL: "The updater is not a static final field.",
     Reason.ASSIGNED_ELSEWHERE: "The updater is not assigned exactly once, in the static initialiser.",
     Reason.NOT_CONSTANT: "The updater is not built from constants.",

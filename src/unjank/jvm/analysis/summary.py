@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from unjank.jvm.analysis.operations import BY_CLASS, OPERATIONS, UPDATER_TYPES, Operation
 from unjank.jvm.analysis.updaters import Assignment, UpdaterField, updater_fields
-from unjank.jvm.bytecode import Instruction, MethodFlow, Value, analyse, decode
+from unjank.jvm.bytecode import Instruction, MethodFlow, Tracked, Value, analyse, decode
 from unjank.jvm.bytecode.opcodes import OPCODES
 from unjank.jvm.classfile import Access, ClassFile, CodeAttribute, Member, MemberRef, Tag
 from unjank.jvm.errors import ClassFileError
@@ -136,7 +136,7 @@ def _read_method(
         if accessor is not None:
             summary.accessors[key] = accessor
             return
-        flow = analyse(cls, method, code, UPDATER_TYPES)
+        flow = analyse(cls, method, code, Tracked(UPDATER_TYPES))
     except ClassFileError as error:
         summary.failures[key] = str(error)
         _assume_the_worst(key, mentions, summary)

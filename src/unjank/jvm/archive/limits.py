@@ -6,6 +6,8 @@ from unjank.jvm.errors import ArchiveError
 
 MAX_CLASS = 32 << 20
 """Largest class file that is read; the format's own limits keep real ones far below."""
+MAX_DEX = 256 << 20
+"""Largest dex file."""
 MAX_NESTED = 2 << 30
 """Largest nested archive."""
 MAX_DEPTH = 6

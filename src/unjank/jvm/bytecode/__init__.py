@@ -14,7 +14,7 @@ from unjank.jvm.bytecode.assembler import Assembler
 from unjank.jvm.bytecode.decode import Instruction, decode
 from unjank.jvm.bytecode.descriptors import parse_descriptor
 from unjank.jvm.bytecode.flow import MethodFlow, Observer, analyse
-from unjank.jvm.bytecode.types import Frame, Value, object_type
+from unjank.jvm.bytecode.types import Frame, Tracked, Value, object_type
 
 __all__ = [
     "Assembler",
@@ -22,6 +22,7 @@ __all__ = [
     "Instruction",
     "MethodFlow",
     "Observer",
+    "Tracked",
     "Value",
     "analyse",
     "decode",

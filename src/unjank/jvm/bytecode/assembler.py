@@ -20,6 +20,7 @@ from unjank.jvm.bytecode.types import (
     TOP,
     UNUSABLE,
     Frame,
+    Tracked,
     Value,
     of_descriptor,
 )
@@ -42,7 +43,7 @@ class Assembler:
         self._code = bytearray()
         self._max_locals = 0
         self._variables: list[str] = [of_descriptor(parameter) for parameter in parameters]
-        self._effects = Effects(pool, self._code, "", frozenset())
+        self._effects = Effects(pool, self._code, "", Tracked())
         self._frame = Frame(self._by_slot(), [])
         self._reachable = True
         self._max_stack = 0

@@ -18,6 +18,7 @@ from unjank.jvm.bytecode.types import (
     UNINITIALIZED_THIS,
     UNUSABLE,
     Frame,
+    Tracked,
     Value,
     object_type,
     of_descriptor,
@@ -50,15 +51,9 @@ _NOTHING: list[Value] = []
 
 
 class Effects:
-    """Carries out the instructions of one method.
+    """Carries out the instructions of one method; tracked values get the instruction as their origin."""
 
-    A value of one of the `tracked` types that comes from a field or a call has that instruction as its
-    origin.
-    """
-
-    def __init__(
-        self, pool: ConstantPool, code: bytes | bytearray, this_type: str, tracked: frozenset[str]
-    ) -> None:
+    def __init__(self, pool: ConstantPool, code: bytes | bytearray, this_type: str, tracked: Tracked) -> None:
         self._pool = pool
         self._code = code
         self._this = this_type
@@ -72,6 +67,9 @@ class Effects:
         """
         plain = EFFECTS[instruction.opcode]
         if plain is not None:
+            if instruction.pc in self._tracked.nulls and instruction.opcode == OPCODES["aconst_null"]:
+                frame.stack.append(Value(NULL, frozenset((instruction.pc,))))
+                return _NOTHING
             return _plain(frame.stack, *plain)
         return _HANDLERS[instruction.opcode](self, frame, instruction)
 
@@ -193,7 +191,7 @@ class Effects:
     def _push_result(self, frame: Frame, pc: int, descriptor: str) -> None:
         if descriptor == "V":
             return
-        origin = frozenset((pc,)) if descriptor in self._tracked else NO_ORIGIN
+        origin = frozenset((pc,)) if descriptor in self._tracked.types else NO_ORIGIN
         frame.stack.append(Value(of_descriptor(descriptor), origin))
 
     def _constructed(self, frame: Frame, made: Value) -> None:

@@ -17,6 +17,7 @@ from unjank.jvm.bytecode.types import (
     UNINITIALIZED_THIS,
     UNUSABLE,
     Frame,
+    Tracked,
     Value,
     is_reference,
     join_origins,
@@ -35,14 +36,14 @@ _CHANGES_LOCALS = frozenset(
 )
 
 
-def analyse(cls: ClassFile, method: Member, code: CodeAttribute, tracked: frozenset[str]) -> "MethodFlow":
+def analyse(cls: ClassFile, method: Member, code: CodeAttribute, tracked: Tracked) -> "MethodFlow":
     """Follows a method.
 
     Args:
         cls: Its class.
         method: The method.
         code: Its code.
-        tracked: Types of which values remember the instruction that made them.
+        tracked: Which values remember the instruction that made them.
 
     Raises:
         ClassFileError: The code cannot be followed: subroutines, a jump into an instruction, a stack that
@@ -59,7 +60,7 @@ def analyse(cls: ClassFile, method: Member, code: CodeAttribute, tracked: frozen
 class MethodFlow:
     """Frames at each place where paths meet, and a replay of what happens between them."""
 
-    def __init__(self, cls: ClassFile, method: Member, code: CodeAttribute, tracked: frozenset[str]) -> None:
+    def __init__(self, cls: ClassFile, method: Member, code: CodeAttribute, tracked: Tracked) -> None:
         self._cls = cls
         self._code = code
         self.instructions = decode(code.code)

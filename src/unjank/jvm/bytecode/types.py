@@ -30,6 +30,13 @@ class Value(NamedTuple):
     origin: frozenset[int] = NO_ORIGIN
 
 
+class Tracked(NamedTuple):
+    """Which values have an origin: of these types, from fields or calls; and nulls made at places."""
+
+    types: frozenset[str] = frozenset()
+    nulls: frozenset[int] = frozenset()
+
+
 @dataclass(slots=True)
 class Frame:
     """Local variables by slot, and the stack, last value on top. A long or double is one stack entry."""

@@ -9,7 +9,7 @@ from struct import unpack_from
 from unjank.jvm.analysis.hierarchy import Hierarchy
 from unjank.jvm.analysis.operations import UPDATER_TYPES
 from unjank.jvm.analysis.summary import MethodKey, summarise
-from unjank.jvm.bytecode import Instruction, Value, analyse, parse_descriptor
+from unjank.jvm.bytecode import Instruction, Tracked, Value, analyse, parse_descriptor
 from unjank.jvm.bytecode.opcodes import OPCODES
 from unjank.jvm.bytecode.types import class_of, is_reference
 from unjank.jvm.classfile import (
@@ -120,7 +120,8 @@ class ClassVerifier:
         code, patched = old.code(before), new.code(after)
         if code is None or patched is None or not _same_but(code, patched, places):
             raise VerificationError(f"{new.name}.{key.name} differs where nothing was to change")
-        self._follow(new, after)
+        nulls = frozenset(pc for method, pc in change.nulls if method == key)
+        self._follow(new, after, nulls)
 
     def _patched_places(self, key: MethodKey, change: UnitChange) -> set[int]:
         places = {pc for method, pc, _ in change.calls if method == key}
@@ -132,8 +133,11 @@ class ClassVerifier:
                     found |= set(range(plan.field.initialiser.start, plan.field.initialiser.end))
         return found
 
-    def _follow(self, cls: ClassFile, method: Member) -> None:
-        """Follows a method's code, and looks at the arguments of each call of a helper."""
+    def _follow(self, cls: ClassFile, method: Member, nulls: frozenset[int] = frozenset()) -> None:
+        """Follows a method's code, and looks at the arguments of each call of a helper.
+
+        The null that stands where an updater was read, at the places `nulls`, must not go anywhere else.
+        """
         code = cls.code(method)
         if code is None:
             raise VerificationError(f"{cls.name}.{cls.key(method)[0]} lost its code")
@@ -143,8 +147,11 @@ class ClassVerifier:
                 called = cls.pool.member(unpack_from(">H", code.code, step.pc + 1)[0])
                 if called.name.startswith(PREFIX):
                     self._check_call(cls, called, used)
+                    used = used[1:]
+            stray = [value for value in used if not nulls.isdisjoint(value.origin)]
+            self._check(cls, not stray, f"an updater that is gone is used at {step.pc}")
 
-        analyse(cls, method, code, UPDATER_TYPES).replay(observe)
+        analyse(cls, method, code, Tracked(nulls=nulls)).replay(observe)
 
     def _check_call(self, cls: ClassFile, called: MemberRef, used: list[Value]) -> None:
         access = self._helpers.get((called.owner, called.name, called.descriptor))

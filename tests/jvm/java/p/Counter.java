@@ -50,4 +50,8 @@ public class Counter {
         int sub() { return OPEN.get(this); }
         static int sub(Sub s) { return OPEN.get(s); }
     }
+    public static void main(String[] arguments) {
+        Counter c = new Counter();
+        System.out.println(c.next() + c.open() + c.named() + any(c));
+    }
 }

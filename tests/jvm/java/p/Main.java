@@ -51,7 +51,8 @@ public class Main implements Serializable {
     }
     int path(boolean b, int k) {
         AtomicIntegerFieldUpdater<Main> u = I;
-        for (int at = 0; at < 3; at++) u.addAndGet(this, b ? at : switch (k) { case 0 -> 5; case 1 -> 6; default -> 7; });
+        for (int at = 0; at < 3; at++) u.addAndGet(this, b ? at : k == 0 ? 5 : k == 1 ? 6 : 7);
+        switch (k) { case 0: I.decrementAndGet(this); break; case 2: return I.get(this); default: I.getAndSet(this, k); }
         try { return SHARED.getAndAdd(this, Integer.parseInt("" + k)); }
         catch (NumberFormatException e) { return -1; }
         finally { SHARED.incrementAndGet(this); }
