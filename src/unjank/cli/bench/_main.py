@@ -9,10 +9,11 @@ from unjank.cli.bench.heap import heap
 from unjank.cli.bench.pingpong import pingpong
 from unjank.cli.bench.priority import priority
 from unjank.cli.bench.queue import queue
+from unjank.cli.bench.updaters import updaters
 
 bench = typer.Typer(
     name="bench",
-    help="Measure switches, caches, atomics, priorities, queues and heaps, as ratios within one run.",
+    help="Measure switches, caches, atomics, priorities, queues, heaps and Java's updaters, as ratios.",
     no_args_is_help=True,
 )
 bench.command()(pingpong)
@@ -21,4 +22,5 @@ bench.command()(atomics)
 bench.command()(priority)
 bench.command()(queue)
 bench.command()(heap)
+bench.command()(updaters)
 bench.command()(compare)

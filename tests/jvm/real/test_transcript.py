@@ -1,0 +1,56 @@
+"""The fixture prints the same before and after the rewrite, on each JVM, interpreted and compiled."""
+
+from pathlib import Path
+
+import pytest
+from tests.jvm.real.rewriting import WAYS, Way, first_difference, runs
+
+from unjank.bench.updaters import Jdk
+
+_OPTIONS = (
+    "-Xverify:all",
+    "-XX:-OmitStackTraceInFastThrow",  # compiled code would leave out the line that the transcript shows
+    "-XX:-ShowCodeDetailsInExceptionMessages",  # they quote the bytecode, which is meant to change
+)
+_MODES = {
+    "default": ("-Drounds=40", "-XX:CompileThresholdScaling=0.005"),  # enough rounds to be compiled
+    "interpreted": ("-Xint",),
+}
+
+
+def _transcript(jdk: Jdk, jar: Path, mode: str) -> str:
+    return runs(jdk, "fixture.Main", [jar], *_OPTIONS, *_MODES[mode]).stdout
+
+
+@pytest.fixture(scope="module")
+def before(jdk: Jdk, fixture_jar: Path) -> str:
+    """What the untouched jar prints; compiled code prints the same, else nothing could be compared."""
+    interpreted = _transcript(jdk, fixture_jar, "interpreted")
+    assert first_difference(interpreted, _transcript(jdk, fixture_jar, "default")) == ""
+    return interpreted
+
+
+@pytest.fixture(scope="module", params=WAYS, ids=str)
+def rewritten(
+    request: pytest.FixtureRequest, fixture_jar: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The jar after the rewrite; most of its calls are direct."""
+    way: Way = request.param
+    output = tmp_path_factory.mktemp("rewritten") / f"{way}.jar"
+    way.rewrite(fixture_jar, output)
+    return output
+
+
+def test_transcript_covers_everything(before: str) -> None:
+    """Thousands of rows: exceptions of each kind are among them, and no round differed from the first."""
+    rows = before.splitlines()
+    assert len(rows) > 4000
+    assert sum("ClassCastException" in row for row in rows) > 1000
+    assert sum("NullPointerException" in row for row in rows) > 100
+    assert not [row for row in rows if "but in round" in row or "DAMAGED" in row]
+
+
+@pytest.mark.parametrize("mode", _MODES)
+def test_same_transcript(before: str, rewritten: Path, jdk: Jdk, mode: str) -> None:
+    """Results, fields, exceptions with their lines, and what is refused: nothing changes."""
+    assert first_difference(before, _transcript(jdk, rewritten, mode)) == ""
