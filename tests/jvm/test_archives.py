@@ -343,6 +343,15 @@ def test_a_class_that_explodes_is_skipped(tmp_path: Path) -> None:
     assert len(result.sites) == 1
 
 
+def test_many_small_bombs_are_one_as_well(tmp_path: Path) -> None:
+    """What all classes together unpack to has a limit, too."""
+    one = zip_bytes({"p/A.class": bytes(30 << 20)})
+    many = zip_bytes({f"{number}.jar": one for number in range(60)})
+    (tmp_path / "bombs.jar").write_bytes(many)
+    with pytest.raises(ArchiveError, match="more than the whole archive may: taken for a zip bomb"):
+        scan_archive(tmp_path / "bombs.jar")
+
+
 def test_a_size_that_lies_is_noticed(tmp_path: Path) -> None:
     """Unpacking stops at the promised size."""
     jar = bytearray(zip_bytes({"p/Held.class": HELD}))

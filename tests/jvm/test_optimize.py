@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.jvm.classes import zip_bytes
 from tests.jvm.conftest import JAVA, Compile, make_jar, run_java
 
 from unjank.jvm import Decision, OptimizeOptions, OptimizeResult, Outcome, Reason, optimize_archive
@@ -40,3 +41,19 @@ def test_every_operation_gives_the_same(program: Path, tmp_path: Path, target: s
     outcomes = {updater.name: updater.outcome for updater in result.updaters}
     assert outcomes["p.Main.I"] is Outcome.REMOVED
     assert outcomes["p.Main.SHARED"] is Outcome.COMPANION
+
+
+@pytest.mark.parametrize("major", [49, 50, 51])
+@pytest.mark.parametrize("target", ["unsafe", "varhandle"])
+def test_old_class_files(compile_java: Compile, tmp_path: Path, major: int, target: str) -> None:
+    """Classes of Java 5 and 6, which the JVM verifies by inferring types, work with both targets."""
+    classes = compile_java({"p/Kinds.java": (JAVA / "Kinds.java").read_text()}, "--release", "8")
+    old = {
+        f"p/{path.name}": path.read_bytes()[:6] + major.to_bytes(2, "big") + path.read_bytes()[8:]
+        for path in (classes / "p").glob("*.class")
+    }
+    (tmp_path / "in.jar").write_bytes(zip_bytes(old))
+    result = _optimize(tmp_path / "in.jar", tmp_path / "out.jar", target)
+    assert {site.decision for site in result.sites} == {Decision.DIRECT}
+    before, after = run_java(tmp_path / "in.jar", "p.Kinds"), run_java(tmp_path / "out.jar", "p.Kinds")
+    assert (after.stdout, after.returncode) == (before.stdout, 0), after.stderr

@@ -54,7 +54,8 @@ def _headline(result: ScanResult | OptimizeResult, direct: int) -> str:
         makers = sorted({_maker(dex) for dex in result.dex})
         return f"{total - direct} updater calls in dex code are reflective; {', '.join(makers)}"
     if not total:
-        return "no calls of Atomic*FieldUpdater"
+        copied = "" if isinstance(result, ScanResult) else f"; copied to {escape(result.output)}"
+        return f"no calls of Atomic*FieldUpdater{copied}"
     share = f"{direct} of {total} updater calls ({direct / total:.0%})"
     if isinstance(result, ScanResult):
         return f"{share} could be made direct"

@@ -1,6 +1,8 @@
 """One archive on its way: analysed, written with its changes, verified; nested archives likewise."""
 
 import io
+import os
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import BinaryIO
@@ -10,7 +12,7 @@ from unjank.jvm.analysis.records import site_records, skipped_records, updater_r
 from unjank.jvm.archive import Entry, ZipReader, ZipWriter
 from unjank.jvm.archive.classes import archive_scope, open_nested
 from unjank.jvm.archive.layout import class_name, is_nested, is_signature
-from unjank.jvm.archive.limits import MAX_CLASS, check_expansion
+from unjank.jvm.archive.limits import MAX_CLASS, Budget, check_expansion
 from unjank.jvm.archive.manifest import MANIFEST, without_digests
 from unjank.jvm.archive.module_info import MODULE_INFO, required_modules
 from unjank.jvm.archive.zip_reader import BytesSource
@@ -34,6 +36,7 @@ class Totals:
     options: OptimizeOptions
     target: Target
     android: bool
+    budget: Budget
     updaters: list[UpdaterRecord] = field(default_factory=list)
     sites: list[SiteRecord] = field(default_factory=list)
     classes_changed: list[str] = field(default_factory=list)
@@ -43,7 +46,7 @@ class Totals:
 
     def apart(self) -> "Totals":
         """Empty totals for a nested archive, which may still turn out not to be changed."""
-        return Totals(self.options, self.target, self.android)
+        return Totals(self.options, self.target, self.android, self.budget)
 
     def include(self, other: "Totals") -> None:
         """Adds those of a nested archive."""
@@ -70,7 +73,7 @@ class ArchiveOptimizer:
         self._totals = totals
         self._depth = depth
         self._signed = any(is_signature(entry.name) for entry in reader.entries)
-        self._scope = archive_scope(reader)
+        self._scope = archive_scope(reader, totals.budget)
         decisions = self._scope.decisions()
         plans = make_plan(self._scope, decisions).values()
         totals.sites += site_records(self._scope, decisions, prefix)
@@ -80,6 +83,8 @@ class ArchiveOptimizer:
         self._cells = [cell for change in self._changes.units.values() for _, cell in change.removed]
         self._cells += [cell for other in self._changes.companions.values() for cell in other.cells.values()]
         totals.cells += self._cells
+        # Many nested archives may change, and only one of them is to be in memory.
+        self._kept = tempfile.TemporaryFile()  # noqa: SIM115  it goes with this object
         self._nested = self._optimize_nested()
         if self._cells:
             self._check_modules()
@@ -132,7 +137,9 @@ class ArchiveOptimizer:
             self._totals.classes_changed.append(self._prefix + entry.name)
             return changed_bytes(self._reader.read(entry), change)
         if entry.offset in self._nested:
-            return self._nested[entry.offset]
+            at, size = self._nested[entry.offset]
+            self._kept.seek(at)
+            return self._kept.read(size)
         if signed and entry.name == MANIFEST:
             return without_digests(self._reader.read(entry))
         if entry.name == self._rules_name and self._cells_for_rules:
@@ -162,21 +169,22 @@ class ArchiveOptimizer:
             return [] if self._depth else self._totals.cells
         return self._cells
 
-    def _optimize_nested(self) -> dict[int, bytes]:
-        """By place in the file, the nested archives that change."""
+    def _optimize_nested(self) -> dict[int, tuple[int, int]]:
+        """Of the nested archives that change, by their place in the file, where their new content is kept."""
         found = {}
         for entry in self._reader.distinct:
             if not is_nested(entry.name):
                 continue
             path = self._prefix + entry.name
             try:
-                with open_nested(self._reader, entry, path, self._depth) as nested:
+                with open_nested(self._reader, entry, path, self._depth, self._totals.budget) as nested:
                     content = self._optimize_one(nested, path)
             except ArchiveError as error:
                 self._totals.skipped.append(Skipped(path, "archive", str(error)))
                 continue
             if content is not None:
-                found[entry.offset] = content
+                found[entry.offset] = (self._kept.seek(0, os.SEEK_END), len(content))
+                self._kept.write(content)
         return found
 
     def _optimize_one(self, nested: ZipReader, path: str) -> bytes | None:

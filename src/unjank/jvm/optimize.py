@@ -7,6 +7,7 @@ from pathlib import Path
 
 from unjank.jvm.archive import ZipReader
 from unjank.jvm.archive.layout import ArchiveKind, kind_of
+from unjank.jvm.archive.limits import Budget
 from unjank.jvm.archive_optimizer import ArchiveOptimizer, Totals
 from unjank.jvm.errors import ArchiveError
 from unjank.jvm.model import OptimizeOptions, OptimizeResult, Target
@@ -32,7 +33,7 @@ def optimize_archive(source: Path, output: Path, options: OptimizeOptions) -> Op
                 f"{source} has dex code, which can only be scanned; optimise the jars it is made of"
             )
         target: Target = options.target or ("unsafe" if kind is ArchiveKind.AAR else "varhandle")
-        totals = Totals(options, target, android=kind is ArchiveKind.AAR)
+        totals = Totals(options, target, android=kind is ArchiveKind.AAR, budget=Budget(reader.size))
         _write(reader, source, output, totals)
     return OptimizeResult(
         source=str(source),

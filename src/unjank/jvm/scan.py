@@ -9,7 +9,7 @@ from unjank.jvm.analysis.scope import Scope
 from unjank.jvm.archive import Entry, ZipReader
 from unjank.jvm.archive.classes import archive_scope, folder_scope, nested_archives
 from unjank.jvm.archive.layout import is_dex
-from unjank.jvm.archive.limits import MAX_DEX, check_expansion
+from unjank.jvm.archive.limits import MAX_DEX, Budget, check_expansion
 from unjank.jvm.dex import scan_dex
 from unjank.jvm.errors import ArchiveError
 from unjank.jvm.model import ScanResult, Skipped
@@ -31,7 +31,7 @@ def scan_archive(path: Path) -> ScanResult:
         _scan_folder(path, result)
     else:
         with ZipReader.open(path) as reader:
-            _scan(reader, "", result)
+            _scan(reader, "", result, Budget(reader.size))
     return result
 
 
@@ -41,7 +41,7 @@ def _scan_folder(folder: Path, result: ScanResult) -> None:
         name = str(path.relative_to(folder))
         try:
             with ZipReader.open(path) as reader:
-                _scan(reader, f"{name}!/", result)
+                _scan(reader, f"{name}!/", result, Budget(reader.size))
         except ArchiveError as error:
             result.skipped.append(Skipped(name, "archive", str(error)))
 
@@ -50,14 +50,14 @@ def _archives_in(folder: Path) -> Iterator[Path]:
     return (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in _ARCHIVES and path.is_file())
 
 
-def _scan(reader: ZipReader, prefix: str, result: ScanResult, depth: int = 0) -> None:
-    _record(archive_scope(reader), prefix, result)
+def _scan(reader: ZipReader, prefix: str, result: ScanResult, budget: Budget, depth: int = 0) -> None:
+    _record(archive_scope(reader, budget), prefix, result)
     for entry in reader.distinct:
         if is_dex(entry.name):
             _scan_dex_entry(reader, entry, prefix, result)
-    for nested in nested_archives(reader, prefix, depth, result.skipped):
+    for nested in nested_archives(reader, prefix, depth, budget, result.skipped):
         with nested:
-            _scan(nested, f"{nested.name}!/", result, depth + 1)
+            _scan(nested, f"{nested.name}!/", result, budget, depth + 1)
 
 
 def _scan_dex_entry(reader: ZipReader, entry: Entry, prefix: str, result: ScanResult) -> None:

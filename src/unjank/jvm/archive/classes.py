@@ -5,16 +5,17 @@ from pathlib import Path
 
 from unjank.jvm.analysis.scope import Scope, Unit
 from unjank.jvm.archive.layout import class_name, is_class, is_nested
-from unjank.jvm.archive.limits import MAX_CLASS, MAX_DEPTH, MAX_NESTED, check_expansion
+from unjank.jvm.archive.limits import MAX_CLASS, MAX_DEPTH, MAX_NESTED, Budget, check_expansion
 from unjank.jvm.archive.zip_format import Entry
 from unjank.jvm.archive.zip_reader import BytesSource, ZipReader
 from unjank.jvm.errors import ArchiveError, ClassFileError
 from unjank.jvm.model import Skipped
 
 
-def archive_scope(reader: ZipReader) -> Scope:
+def archive_scope(reader: ZipReader, budget: Budget) -> Scope:
     """Reads the classes of one archive, not of nested ones. A unit's number is its place in `distinct`."""
     entries = reader.distinct
+    budget.take(reader.name, sum(entry.size for entry in entries if is_class(entry.name)))
 
     def read(number: int) -> bytes:
         try:
@@ -46,7 +47,7 @@ def folder_scope(folder: Path) -> Scope:
 
 
 def nested_archives(
-    reader: ZipReader, prefix: str, depth: int, skipped: list[Skipped]
+    reader: ZipReader, prefix: str, depth: int, budget: Budget, skipped: list[Skipped]
 ) -> Iterator[ZipReader]:
     """Opens the archives within an archive in turn; `skipped` gets those that cannot be opened."""
     for entry in reader.distinct:
@@ -54,14 +55,14 @@ def nested_archives(
             continue
         path = prefix + entry.name
         try:
-            nested = open_nested(reader, entry, path, depth)
+            nested = open_nested(reader, entry, path, depth, budget)
         except ArchiveError as error:
             skipped.append(Skipped(path, "archive", str(error)))
             continue
         yield nested
 
 
-def open_nested(reader: ZipReader, entry: Entry, path: str, depth: int) -> ZipReader:
+def open_nested(reader: ZipReader, entry: Entry, path: str, depth: int, budget: Budget) -> ZipReader:
     """Opens one archive within an archive that is itself `depth` deep.
 
     Raises:
@@ -70,4 +71,5 @@ def open_nested(reader: ZipReader, entry: Entry, path: str, depth: int) -> ZipRe
     if depth >= MAX_DEPTH:
         raise ArchiveError(f"archives are nested more than {MAX_DEPTH} deep")
     check_expansion(entry.name, entry.packed, entry.size, MAX_NESTED)
+    budget.take(path, entry.size)
     return ZipReader(BytesSource(reader.read(entry)), path)

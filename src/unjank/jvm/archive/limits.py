@@ -15,8 +15,26 @@ MAX_DEPTH = 6
 _MAX_RATIO = 150
 """Expansion that is believed beyond `_FREE`; deflate of real classes gives 2 to 10, at most 1032."""
 _FREE = 64 << 20
+_MAX_RATIO_IN_ALL = 50
+_FREE_IN_ALL = 1 << 30
 
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+
+
+class Budget:
+    """How much may be unpacked in all, nested archives included: many small bombs are one as well."""
+
+    def __init__(self, archive_size: int) -> None:
+        """Allows a multiple of the archive's own size."""
+        self._left = _FREE_IN_ALL + _MAX_RATIO_IN_ALL * archive_size
+
+    def take(self, name: str, size: int) -> None:
+        """Notes that something is unpacked; raises ArchiveError if that is too much."""
+        if size > self._left:
+            raise ArchiveError(
+                f"{name} would unpack to more than the whole archive may: taken for a zip bomb"
+            )
+        self._left -= size
 
 
 def check_name(name: str) -> None:
