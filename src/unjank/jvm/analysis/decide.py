@@ -15,7 +15,7 @@ _GETFIELD = OPCODES["getfield"]
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class SiteDecision:
     """What becomes of one call.
 
     `updater` is the one it is proven to be of, also where the call stays. `checks_value` says that the
@@ -39,24 +39,24 @@ class Decider:
         self._resolver = resolver
         self._hierarchy = hierarchy
 
-    def decide(self, unit: int, summary: ClassSummary) -> list[Decision]:
+    def decide(self, unit: int, summary: ClassSummary) -> list[SiteDecision]:
         """All calls of one class file."""
         producers = {(producer.method, producer.pc): producer for producer in summary.producers}
         return [self._decide(unit, summary, site, producers) for site in summary.sites]
 
     def _decide(
         self, unit: int, summary: ClassSummary, site: Site, producers: dict[tuple[MethodKey, int], Producer]
-    ) -> Decision:
+    ) -> SiteDecision:
         if site.origin is None:
             followed = site.method not in summary.failures
             reason = Reason.NEVER_REACHED if followed else Reason.NOT_FOLLOWED
-            return Decision(unit, site, None, direct=False, reason=reason)
+            return SiteDecision(unit, site, None, direct=False, reason=reason)
         updater = self._updater(unit, site, producers)
         if isinstance(updater, Reason):
-            return Decision(unit, site, None, direct=False, reason=updater)
+            return SiteDecision(unit, site, None, direct=False, reason=updater)
         field = self._resolver.fields[updater]
         if field.refusal is not None:
-            return Decision(unit, site, updater, direct=False, reason=field.refusal)
+            return SiteDecision(unit, site, updater, direct=False, reason=field.refusal)
         return self._check_types(unit, summary, site, updater)
 
     def _updater(
@@ -75,21 +75,21 @@ class Decider:
                 found.add(self._resolver.resolve(unit, producer.source))
         return found.pop() if len(found) == 1 else Reason.RECEIVER_MIXED
 
-    def _check_types(self, unit: int, summary: ClassSummary, site: Site, updater: UpdaterKey) -> Decision:
+    def _check_types(self, unit: int, summary: ClassSummary, site: Site, updater: UpdaterKey) -> SiteDecision:
         field = self._resolver.fields[updater]
         types = dict(zip(site.operation.roles, site.types, strict=True))
         owner = self._resolver.name_of(updater)
         if not self._hierarchy.assignable(types[Role.HOLDER], owner, summary.name):
-            return Decision(unit, site, updater, direct=False, reason=Reason.HOLDER_NOT_PROVEN)
+            return SiteDecision(unit, site, updater, direct=False, reason=Reason.HOLDER_NOT_PROVEN)
         if site.operation.kind is not Kind.REFERENCE or field.target_type == OBJECT:
-            return Decision(unit, site, updater, direct=True, reason=Reason.PROVEN, expected_proven=True)
+            return SiteDecision(unit, site, updater, direct=True, reason=Reason.PROVEN, expected_proven=True)
         if not self._hierarchy.is_plain_class(field.target_type):
             stores = not _STORING.isdisjoint(types)
             reason = Reason.CHECKED_VALUE if stores else Reason.PROVEN
-            return Decision(unit, site, updater, direct=True, reason=reason, checks_value=True)
+            return SiteDecision(unit, site, updater, direct=True, reason=reason, checks_value=True)
         target = class_of(field.target_type) or ""
         fits = {role: self._hierarchy.assignable(kind, target, summary.name) for role, kind in types.items()}
         if not fits.get(Role.VALUE, True):
-            return Decision(unit, site, updater, direct=False, reason=Reason.VALUE_NOT_PROVEN)
+            return SiteDecision(unit, site, updater, direct=False, reason=Reason.VALUE_NOT_PROVEN)
         expected = fits.get(Role.EXPECTED, True)
-        return Decision(unit, site, updater, direct=True, reason=Reason.PROVEN, expected_proven=expected)
+        return SiteDecision(unit, site, updater, direct=True, reason=Reason.PROVEN, expected_proven=expected)

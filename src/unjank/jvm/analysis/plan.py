@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from dataclasses import field as default
 
-from unjank.jvm.analysis.decide import Decision
+from unjank.jvm.analysis.decide import SiteDecision
 from unjank.jvm.analysis.reasons import Reason
 from unjank.jvm.analysis.resolve import UpdaterKey
 from unjank.jvm.analysis.room import Rooms
@@ -34,18 +34,18 @@ class UpdaterPlan:
     key: UpdaterKey
     owner: str
     field: UpdaterField
-    decisions: list[Decision] = default(default_factory=list)
+    decisions: list[SiteDecision] = default(default_factory=list)
     producers: list[tuple[int, Producer]] = default(default_factory=list)
     accessors: list[MethodKey] = default(default_factory=list)
     outcome: Outcome = Outcome.KEPT
 
     @property
-    def direct(self) -> list[Decision]:
+    def direct(self) -> list[SiteDecision]:
         """The calls that are made direct."""
         return [decision for decision in self.decisions if decision.direct]
 
 
-def make_plan(scope: Scope, decisions: Iterable[Decision]) -> dict[UpdaterKey, UpdaterPlan]:
+def make_plan(scope: Scope, decisions: Iterable[SiteDecision]) -> dict[UpdaterKey, UpdaterPlan]:
     """What becomes of each updater of an archive, given what becomes of the calls."""
     plans = {
         key: UpdaterPlan(key, scope.resolver.name_of(key), found)

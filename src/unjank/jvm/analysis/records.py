@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from unjank.jvm.analysis.decide import Decision as SiteDecision
+from unjank.jvm.analysis.decide import SiteDecision
 from unjank.jvm.analysis.plan import UpdaterPlan
 from unjank.jvm.analysis.scope import Scope
 from unjank.jvm.model import Decision, SiteRecord, Skipped, UpdaterRecord

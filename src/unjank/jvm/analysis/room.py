@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from unjank.jvm.analysis.decide import Decision
+from unjank.jvm.analysis.decide import SiteDecision
 from unjank.jvm.analysis.reasons import Reason
 from unjank.jvm.analysis.summary import ClassSummary
 from unjank.jvm.classfile.pool import MAX_SLOTS
@@ -33,7 +33,9 @@ class Rooms:
         return True
 
 
-def within_pools(summaries: Mapping[int, ClassSummary], decisions: Iterable[Decision]) -> list[Decision]:
+def within_pools(
+    summaries: Mapping[int, ClassSummary], decisions: Iterable[SiteDecision]
+) -> list[SiteDecision]:
     """Leaves the calls of classes that have no room even to name a helper."""
     decisions = list(decisions)
     calls = Counter(decision.unit for decision in decisions if decision.direct)

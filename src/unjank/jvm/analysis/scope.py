@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from unjank.jvm.analysis.decide import Decider, Decision
+from unjank.jvm.analysis.decide import Decider, SiteDecision
 from unjank.jvm.analysis.hierarchy import Hierarchy
 from unjank.jvm.analysis.operations import NEEDLE
 from unjank.jvm.analysis.resolve import Resolver
@@ -51,7 +51,7 @@ class Scope:
         """Where in the archive a class file is."""
         return self._units[unit].path
 
-    def decisions(self) -> list[Decision]:
+    def decisions(self) -> list[SiteDecision]:
         """What becomes of each call, in the order of the archive."""
         decider = Decider(self.resolver, self.hierarchy)
         found = [one for unit, summary in self.summaries.items() for one in decider.decide(unit, summary)]

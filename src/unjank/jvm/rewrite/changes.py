@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from unjank.jvm.analysis.decide import Decision
+from unjank.jvm.analysis.decide import SiteDecision
 from unjank.jvm.analysis.plan import UpdaterPlan
 from unjank.jvm.analysis.scope import Scope
 from unjank.jvm.analysis.summary import MethodKey
@@ -127,7 +127,7 @@ def _direct_calls(
         changes.unit(decision.unit).calls.append((decision.site.method, decision.site.pc, member))
 
 
-def _helper(cell: Cell, decision: Decision, *, checked: bool) -> Helper:
+def _helper(cell: Cell, decision: SiteDecision, *, checked: bool) -> Helper:
     narrow = cell.type != cell.kind.value_descriptor
     return Helper(
         cell,
