@@ -1,4 +1,4 @@
-// Busy threads at given priorities.
+// Busy threads at given priorities, and the pace of a CPU.
 #include "bench/busy_crew.h"
 
 #include <nanobind/stl/pair.h>
@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "bench/pace.h"
 #include "bindings.h"
 
 namespace nb = nanobind;
@@ -31,6 +32,7 @@ void bind_busy_crew(nb::module_& module) {
       .def("start", &BusyCrew::start, Unlocked())
       .def("stop", &BusyCrew::stop, Unlocked())
       .def_prop_ro("wall_ns", &BusyCrew::wall_ns);
+  module.def("step_ns", &step_ns, "cpu"_a, Unlocked());
 }
 
 }  // namespace unjank::bench

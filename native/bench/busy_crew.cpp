@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/signals_blocked.h"
+#include "bench/pace.h"
 #include "bench/placement.h"
 
 namespace unjank::bench {
@@ -20,12 +21,6 @@ constexpr unsigned kSteps = 10'000;  // of work between two looks at the phase, 
 const MonotonicClock wall;
 
 id_t own_tid() noexcept { return static_cast<id_t>(::syscall(SYS_gettid)); }
-
-// Work that no compiler leaves out and that touches no memory.
-void work(std::uint64_t& state) noexcept {
-  for (unsigned i = 0; i < kSteps; ++i) state = state * 6364136223846793005u + 1442695040888963407u;
-  asm volatile("" : "+r"(state));
-}
 
 }  // namespace
 
@@ -75,7 +70,7 @@ void BusyCrew::live(Member& member) noexcept {
   const ThreadCounters before = own_counters();
   std::uint64_t state = own_tid();
   while (phase_.load(std::memory_order_relaxed) == kWork) {
-    work(state);
+    chain(state, kSteps);
     side.cpus.note_own();
   }
   side.counters = own_counters().since(before);

@@ -181,3 +181,6 @@ class BusyCrew:
     @property
     def wall_ns(self) -> int:
         """Between `start()` and `stop()`."""
+
+def step_ns(cpu: int) -> float:
+    """Nanoseconds of a step of a fixed chain of instructions on a CPU kept busy: its clock alone decides."""

@@ -136,6 +136,19 @@ def test_a_bare_root_gives_no_facts_and_no_error(tmp_path: Path) -> None:
     """Where /proc and /sys say nothing, the facts say so."""
     facts = machine_facts((), tmp_path)
     assert (facts["governor"], facts["clocksource"], facts["virtual"]) == (None, None, False)
+    assert (facts["topology"], facts["quota_cpus"]) == (None, None)
+
+
+def test_machine_facts_tell_what_cpus_share(tmp_path: Path) -> None:
+    """How many cores, clusters, nodes and packages there are."""
+    cpus = tmp_path / "sys/devices/system/cpu"
+    for cpu in range(4):
+        folder = cpus / f"cpu{cpu}/topology"
+        folder.mkdir(parents=True)
+        (folder / "physical_package_id").write_text(f"{cpu // 2}\n")
+        (folder / "core_cpus_list").write_text(f"{cpu}\n")
+    (cpus / "online").write_text("0-3\n")
+    assert machine_facts((), tmp_path)["topology"] == {"cores": 4, "clusters": 2, "nodes": 1, "packages": 2}
 
 
 def test_document_is_written_to_streams_and_files(tmp_path: Path) -> None:

@@ -23,18 +23,12 @@ def _write_process(root: Path, pid: int, name: str, ticks: int) -> None:
     (root / f"proc/{pid}/stat").write_text(f"{pid} ({name}) {' '.join(fields)}\n")
 
 
-def _write_frequency(root: Path, cpu: int, khz: int) -> None:
-    file = root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"{khz}\n")
-
-
 def test_a_neighbour_is_named(tmp_path: Path) -> None:
     """The process that used the most CPU time in between, also if its name has brackets and spaces."""
     _write_stat(tmp_path, busy=0, stolen=0)
     _write_process(tmp_path, 7, "quiet", 500)
     _write_process(tmp_path, 8, "a) b (c", 0)
-    watch = Watch(tmp_path)
+    watch = Watch(tmp_path, pace=lambda _: 1.0)
     _write_stat(tmp_path, busy=1_000_000, stolen=0)
     _write_process(tmp_path, 8, "a) b (c", 400)
     facts = watch.facts()
@@ -49,38 +43,42 @@ def test_own_time_is_no_neighbour(tmp_path: Path) -> None:
     """What this process spent is taken off, and its own line in /proc is left out."""
     _write_stat(tmp_path, busy=5, stolen=0)
     _write_process(tmp_path, os.getpid(), "python", 0)
-    watch = Watch(tmp_path)
+    watch = Watch(tmp_path, pace=lambda _: 1.0)
     _write_process(tmp_path, os.getpid(), "python", 1_000)
     facts = watch.facts()
     assert facts["others_cpus"] == 0.0
     assert facts["neighbour"] is None
 
 
-def test_steal_and_frequency_are_causes(tmp_path: Path) -> None:
-    """Time the host took and a clock that changed are each told with the number behind it."""
-    cpu = min(os.sched_getaffinity(0))
+def test_steal_is_a_cause(tmp_path: Path) -> None:
+    """Time the host took is told with its share."""
     _write_stat(tmp_path, busy=1, stolen=0)
-    _write_frequency(tmp_path, cpu, 2_000_000)
-    watch = Watch(tmp_path)
+    watch = Watch(tmp_path, pace=lambda _: 1.0)
     _write_stat(tmp_path, busy=1, stolen=1_000_000)
-    _write_frequency(tmp_path, cpu, 3_000_000)
+    (steal,) = watch_warnings(watch.facts())
+    assert steal.startswith("steal time: the host took ")
+
+
+@pytest.mark.parametrize(("later", "change"), [(1.5, "+50%"), (0.8, "-20%")])
+def test_a_clock_that_changed_is_a_cause(tmp_path: Path, later: float, change: str) -> None:
+    """The same work takes longer or shorter than before on a CPU that this process may use."""
+    paces = iter([1.0, later])
+    cpu = min(os.sched_getaffinity(0))
+    watch = Watch(tmp_path, pace=lambda number: next(paces) if number == cpu else 1.0)
     facts = watch.facts()
-    assert (facts["frequency_change"], facts["frequency_cpu"]) == (0.5, cpu)
-    steal, frequency = watch_warnings(facts)
-    assert steal.startswith("steal time: ")
-    assert frequency.startswith(f"frequency: the clock of CPU {cpu} changed by 50%")
+    assert facts["pace_cpu"] == cpu
+    (frequency,) = watch_warnings(facts)
+    assert frequency.startswith(f"frequency: on CPU {cpu} the same work took {change} at the end")
 
 
 def test_a_bare_root_tells_nothing(tmp_path: Path) -> None:
     """Without /proc and /sys there are no facts, no warnings and no error."""
-    facts = Watch(tmp_path).facts()
-    assert (facts["others_cpus"], facts["neighbour"], facts["frequency_change"]) == (None, None, None)
+    facts = Watch(tmp_path, pace=lambda _: 1.0).facts()
+    assert (facts["others_cpus"], facts["neighbour"]) == (None, None)
     assert list(watch_warnings(facts)) == []
 
 
-@pytest.mark.parametrize(
-    "during", [{}, {"others_cpus": 0.05, "steal_share": 0.001, "frequency_change": 0.05}]
-)
+@pytest.mark.parametrize("during", [{}, {"others_cpus": 0.05, "steal_share": 0.001, "pace_change": -0.05}])
 def test_small_disturbances_are_not_worth_a_word(during: dict[str, Any]) -> None:
     """Below their thresholds there is no warning; and none without a watch."""
     assert machine_warnings(QUIET | {"during": during}) == []

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from unjank.bench._watch import watch_warnings
-from unjank.cpu import KernelTree, read_limits
+from unjank.cpu import KernelTree, read_limits, read_topology
+from unjank.cpu.topology import Level
 
 _SLOW_CLOCKS = frozenset({"hpet", "acpi_pm", "jiffies"})  # read through a system call
 _BUSY_SHARE = 0.25  # of the CPUs: more load than this before the start, and others take part in the result
@@ -26,6 +27,7 @@ def machine_facts(packages: tuple[str, ...] = ("unjank",), root: Path = Path("/"
         "cpu": _cpu_model(root),
         "cpus": len(os.sched_getaffinity(0)),
         "quota_cpus": _quota(root),
+        "topology": _topology(root),
         "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
         "kernel": platform.release(),
         "architecture": platform.machine(),
@@ -74,6 +76,15 @@ def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:
         )
     if facts["virtual"]:
         yield "virtual machine: the host may take the CPU away unseen; repeat on bare metal for times"
+
+
+def _topology(root: Path) -> dict[str, int] | None:
+    """How many of each there are online; None where the kernel does not tell."""
+    topology = read_topology(KernelTree(root))
+    if not topology.described:
+        return None
+    levels: tuple[Level, ...] = ("core", "cluster", "node", "package")
+    return {f"{level}s": len(topology.groups(level)) for level in levels}
 
 
 def _quota(root: Path) -> float | None:

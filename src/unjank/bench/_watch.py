@@ -2,36 +2,41 @@
 
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unjank._bench import step_ns
+
+Pace = Callable[[int], float]
+
 _OTHERS_CPUS = 0.1  # CPUs that others may use before it is worth a word
 _STEAL_SHARE = 0.005
-_FREQUENCY_CHANGE = 0.1
+_PACE_CHANGE = 0.1
+_MOST_PROBED = 4  # CPUs; each takes some milliseconds
 _STEAL_FIELD = 7  # of a `cpu` line's values in /proc/stat: user nice system idle iowait irq softirq steal
 _BUSY_FIELDS = (0, 1, 2, 5, 6)
 
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """Sums since boot, in clock ticks, and the clocks of this moment in kHz."""
+    """Sums since boot, in clock ticks; and the pace of some CPUs, in ns a step."""
 
     at_s: float
     busy: int
     stolen: int
     own: float
     processes: Mapping[int, tuple[str, int]]
-    frequencies: Mapping[int, int]
+    paces: Mapping[int, float]
 
 
 class Watch:
     """Looks when it is made, and again when asked; in between, a benchmark runs."""
 
-    def __init__(self, root: Path = Path("/")) -> None:
-        self._root = root
-        self._before = _look(root)
+    def __init__(self, root: Path = Path("/"), pace: Pace = step_ns) -> None:
+        self._root, self._pace = root, pace
+        self._before = _look(root, pace)
 
     def facts(self) -> dict[str, Any]:
         """What changed since, as plain JSON.
@@ -39,10 +44,10 @@ class Watch:
         Returns:
             `seconds`; `others_cpus`, how many CPUs others kept busy on average; `steal_share`, which part
             of all CPUs' time the host took; `neighbour`, the busiest other process, and `neighbour_cpus`;
-            `frequency_change`, of the CPU whose clock changed the most, with its number as
-            `frequency_cpu`. Null where the kernel does not say.
+            `pace_change`, by how much longer the same work took at the end, on the CPU where that changed
+            the most, `pace_cpu`. Null where the kernel does not say.
         """
-        before, after = self._before, _look(self._root)
+        before, after = self._before, _look(self._root, self._pace)
         seconds = max(after.at_s - before.at_s, 1e-9)
         ticks = seconds * os.sysconf("SC_CLK_TCK")
         others = after.busy - before.busy - (after.own - before.own)
@@ -51,7 +56,7 @@ class Watch:
             "others_cpus": max(0.0, others / ticks) if after.busy else None,
             "steal_share": (after.stolen - before.stolen) / (ticks * (os.cpu_count() or 1)),
             **_neighbour(before, after, ticks),
-            **_frequency_change(before, after),
+            **_pace_change(before, after),
         }
 
 
@@ -68,21 +73,21 @@ def watch_warnings(during: Mapping[str, Any]) -> Iterator[str]:
             f"steal time: the host took {during['steal_share']:.1%} of the CPUs' time for other guests; "
             "repeat when it is quiet, or on a machine of your own"
         )
-    if (during.get("frequency_change") or 0) > _FREQUENCY_CHANGE:
+    if abs(during.get("pace_change") or 0) > _PACE_CHANGE:
         yield (
-            f"frequency: the clock of CPU {during['frequency_cpu']} changed by "
-            f"{during['frequency_change']:.0%} while this was measured; fix it, for instance with "
-            "'unjank cpu boost' or cpupower"
+            f"frequency: on CPU {during['pace_cpu']} the same work took {during['pace_change']:+.0%} at the "
+            "end; fix its clock, for instance with 'unjank cpu boost', or let it cool"
         )
 
 
-def _look(root: Path) -> _Snapshot:
+def _look(root: Path, pace: Pace) -> _Snapshot:
     busy, stolen = _cpu_ticks(root)
     used = os.times()
     own = used.user + used.system + used.children_user + used.children_system
     processes = dict(_process_ticks(root))
-    frequencies = dict(_frequencies(root))
-    return _Snapshot(time.monotonic(), busy, stolen, own * os.sysconf("SC_CLK_TCK"), processes, frequencies)
+    cpus = sorted(os.sched_getaffinity(0))
+    paces = {cpu: pace(cpu) for cpu in cpus[:: -(-len(cpus) // _MOST_PROBED)]}
+    return _Snapshot(time.monotonic(), busy, stolen, own * os.sysconf("SC_CLK_TCK"), processes, paces)
 
 
 def _cpu_ticks(root: Path) -> tuple[int, int]:
@@ -111,15 +116,6 @@ def _process_ticks(root: Path) -> Iterator[tuple[int, tuple[str, int]]]:
             yield int(folder.name), (name, int(fields[11]) + int(fields[12]))
 
 
-def _frequencies(root: Path) -> Iterator[tuple[int, int]]:
-    for cpu in sorted(os.sched_getaffinity(0)):
-        file = root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq"
-        try:
-            yield cpu, int(file.read_text())
-        except (OSError, ValueError):
-            continue  # there is no clock to read here
-
-
 def _neighbour(before: _Snapshot, after: _Snapshot, ticks: float) -> dict[str, Any]:
     """The busiest process that was there before and after; those that came and went are in the sum alone."""
     spent = {
@@ -135,13 +131,9 @@ def _neighbour(before: _Snapshot, after: _Snapshot, ticks: float) -> dict[str, A
     return {"neighbour": f"{name!a} (process {pid})", "neighbour_cpus": used / ticks}
 
 
-def _frequency_change(before: _Snapshot, after: _Snapshot) -> dict[str, Any]:
-    changes = {
-        cpu: abs(now - before.frequencies[cpu]) / max(before.frequencies[cpu], 1)
-        for cpu, now in after.frequencies.items()
-        if cpu in before.frequencies
-    }
+def _pace_change(before: _Snapshot, after: _Snapshot) -> dict[str, Any]:
+    changes = {cpu: now / before.paces[cpu] - 1 for cpu, now in after.paces.items() if cpu in before.paces}
     if not changes:
-        return {"frequency_change": None, "frequency_cpu": None}
-    cpu = max(changes, key=lambda number: changes[number])
-    return {"frequency_change": changes[cpu], "frequency_cpu": cpu}
+        return {"pace_change": None, "pace_cpu": None}
+    cpu = max(changes, key=lambda number: abs(changes[number]))
+    return {"pace_change": changes[cpu], "pace_cpu": cpu}

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -56,6 +57,18 @@ def test_a_missing_peer_is_left_out_with_its_package(monkeypatch: pytest.MonkeyP
     assert list(peers.installed(left_out.__setitem__, CPU)) == []
     assert "linux-perf" in left_out["same_core_vs_perf_pipe"]
     assert "lmbench" in left_out["same_core_vs_lat_ctx"]
+
+
+def test_peers_that_are_installed_are_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what they print, perf to standard output and lmbench to standard error."""
+    for name, said in (("perf", "echo '  4.0 usecs/op'"), ("lat_ctx", "echo '2 1.5' >&2")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{said}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    left_out: dict[str, str] = {}
+    assert list(peers.installed(left_out.__setitem__, CPU)) == ["perf_pipe", "lat_ctx"]
+    assert left_out == {}
+    assert [measure(CPU, 100) for measure in peers.PEERS.values()] == [2_000.0, 1_500.0]
 
 
 def test_a_peer_is_bound_and_this_thread_is_not() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from rich.console import Console
 from unjank import UnjankError, _bench
 from unjank.bench import Scale, document, machine_facts
 from unjank.bench.priority import Experiment, Reading, draw, expected_shares, judge, run_priority, tables
+from unjank.bench.priority._experiment import run_once
 from unjank.cpu import Cpu, Topology
 
 MACHINE = Topology(tuple(Cpu(n, online=True) for n in range(4)), frozenset({1, 2}), described=True)
@@ -146,14 +148,42 @@ def test_this_machine_gives_shares_and_keeps_its_own_nice() -> None:
     assert (os.sched_getaffinity(0), os.nice(0)) == (mask, nice)
 
 
+def _threads() -> set[str]:
+    return {task.name for task in Path("/proc/self/task").iterdir()}
+
+
 def test_a_crew_ends_when_it_is_forgotten() -> None:
     """No thread of it is left, also if it was never stopped."""
-    before = len(os.listdir("/proc/self/task"))  # noqa: PTH208  a count
+    before = _threads()
     crew = _bench.BusyCrew([(19, -1), (19, -1)])
     crew.start()
-    assert len(os.listdir("/proc/self/task")) == before + 2  # noqa: PTH208  as above
+    working = _threads() - before
+    assert len(working) >= 2
     del crew
-    assert len(os.listdir("/proc/self/task")) == before  # noqa: PTH208  as above
+    assert not working & _threads()
+
+
+def test_an_interrupt_ends_the_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C while they work: it is heard at once, and nobody works on."""
+    working: set[str] = set()
+
+    def interrupted(seconds: float) -> None:
+        working.update(_threads())
+        raise KeyboardInterrupt
+
+    before = _threads()
+    monkeypatch.setattr(time, "sleep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_once(Experiment("equal", (19, 19), None), 3600.0)
+    assert len(working - before) >= 2
+    assert not (working - before) & _threads()
+
+
+def test_the_pace_of_a_cpu_is_a_time() -> None:
+    """A step takes some cycles; a CPU that is not there is an error."""
+    assert 0.1 < _bench.step_ns(min(os.sched_getaffinity(0))) < 1_000
+    with pytest.raises(OSError, match="may not run on the CPU"):
+        _bench.step_ns(1000)
 
 
 def test_natively_nonsense_is_refused() -> None:
