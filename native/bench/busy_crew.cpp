@@ -49,7 +49,9 @@ void BusyCrew::start() {
 }
 
 std::vector<BusyReport> BusyCrew::stop() {
-  if (phase_.load() == kWork) wall_ns_ = wall.now_ns() - wall_ns_;
+  const bool working = phase_.load() == kWork;
+  move_to(kEnd);
+  if (working) wall_ns_ = wall.now_ns() - wall_ns_;  // after it: never shorter than they worked
   end();
   std::vector<BusyReport> reports;
   for (const auto& member : members_) reports.push_back(member->report);

@@ -54,8 +54,8 @@ class BusyCrew {
   void move_to(Phase phase) noexcept;
   void end() noexcept;
 
-  std::atomic<int> phase_{kWait};
-  std::atomic<std::size_t> prepared_{0};
+  std::atomic<int> phase_{kWait};         // only goes up; written by start() and end(), looked at by all threads
+  std::atomic<std::size_t> prepared_{0};  // threads that are bound or have failed; publishes their `error`
   std::vector<std::unique_ptr<Member>> members_;
   std::int64_t wall_ns_ = 0;
 };

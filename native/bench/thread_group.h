@@ -55,8 +55,8 @@ class ThreadGroup {
   explicit ThreadGroup(std::function<void(std::size_t)> work) : work_(std::move(work)) {}
 
   std::function<void(std::size_t)> work_;
-  std::atomic<int> gate_{kShut};
-  std::atomic<std::size_t> ready_{0};
+  std::atomic<int> gate_{kShut};       // leaves kShut once: release(), or the destructor before it. Publishes what the maker wrote
+  std::atomic<std::size_t> ready_{0};  // threads at the gate: each adds itself, release() waits for all
   std::vector<std::thread> threads_;
 };
 
