@@ -1,5 +1,6 @@
 """What stands between a mistake and a damaged heap: the JVM's verifier, the own one, and the way back."""
 
+import random
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from tests.jvm.classes import UPDATER, ClassBuilder, Holder, caller_class, holde
 from tests.jvm.conftest import JAVA, Compile, make_jar, run_java
 
 from unjank.jvm import (
+    ArchiveError,
     Decision,
     OptimizeOptions,
     Outcome,
@@ -136,6 +138,27 @@ def test_a_call_that_is_never_reached_stays(tmp_path: Path) -> None:
     result = scan_archive(tmp_path / "in.jar")
     assert [site.reason for site in result.sites] == [Reason.NEVER_REACHED]
     assert [updater.outcome for updater in result.updaters] == [Outcome.KEPT]
+
+
+def test_damaged_classes_never_do_harm(tmp_path: Path) -> None:
+    """Whatever byte is wrong: skipped, refused with a reason, or an output that passed verification."""
+    held = holder_class(Holder(accessor=True, interfaces=("q/Unknown",)))
+    caller = caller_class("p/Caller", "p/Held", GETTER)
+    source = random.Random(11)
+    outcomes, refusals = set(), []
+    for _ in range(400):
+        damaged = bytearray(held)
+        damaged[source.randrange(8, len(held))] = source.randrange(256)
+        (tmp_path / "in.jar").write_bytes(
+            zip_bytes({"p/Held.class": bytes(damaged), "p/Caller.class": caller})
+        )
+        try:
+            result = optimize_archive(tmp_path / "in.jar", tmp_path / "out.jar", OptimizeOptions())
+            outcomes.add("skipped" if result.skipped else "written")
+        except ArchiveError as error:
+            refusals.append(str(error))
+    assert outcomes == {"skipped", "written"}
+    assert all("p/Held.class" in refusal for refusal in refusals)
 
 
 def _fill_pool(data: bytes, free: int) -> bytes:

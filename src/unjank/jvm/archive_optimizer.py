@@ -22,7 +22,7 @@ from unjank.jvm.keep_rules import keep_rules
 from unjank.jvm.model import OptimizeOptions, SiteRecord, Skipped, Target, UpdaterRecord
 from unjank.jvm.rewrite.apply import changed_bytes, companion_bytes
 from unjank.jvm.rewrite.cell import Cell
-from unjank.jvm.rewrite.changes import make_changes
+from unjank.jvm.rewrite.changes import UnitChange, make_changes
 from unjank.jvm.verify import verify_classes, verify_entries
 
 _AAR_RULES = "proguard.txt"
@@ -135,7 +135,7 @@ class ArchiveOptimizer:
         change = self._changes.units.get(number)
         if change is not None:
             self._totals.classes_changed.append(self._prefix + entry.name)
-            return changed_bytes(self._reader.read(entry), change)
+            return self._changed(entry, change)
         if entry.offset in self._nested:
             at, size = self._nested[entry.offset]
             self._kept.seek(at)
@@ -145,6 +145,12 @@ class ArchiveOptimizer:
         if entry.name == self._rules_name and self._cells_for_rules:
             return _with_rules(self._reader.read(entry), self._cells_for_rules)
         return None
+
+    def _changed(self, entry: Entry, change: UnitChange) -> bytes:
+        try:
+            return changed_bytes(self._reader.read(entry), change)
+        except ClassFileError as error:
+            raise ArchiveError(f"{self._prefix}{entry.name} cannot be changed: {error}") from error
 
     def _add_companion(self, writer: ZipWriter, number: int, entry: Entry) -> None:
         companion = self._changes.companions.get(number)
