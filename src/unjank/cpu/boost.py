@@ -32,6 +32,8 @@ from unjank.cpu.signals import uninterrupted
 from unjank.cpu.threads import ThreadRef
 from unjank.cpu.topology import read_topology
 
+_SIGNALS_SEEN_S = 1.0  # one that arrives just before a wait begins does not end it
+
 Frequencies = Mapping[int, int | None]
 
 
@@ -163,7 +165,8 @@ class Boost:
 
     def wait(self) -> None:
         """Waits until its duration is over or another thread has stopped it; raises as `stop` does."""
-        self._stopped.wait()
+        while not self._stopped.wait(_SIGNALS_SEEN_S):
+            pass
         self._raise_failure()
 
     def stop(self) -> BoostReport:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SIGNALS_SEEN_S = 1.0  # one that arrives just before a sleep begins does not end it
+
 
 def change(
     name: str,
@@ -59,7 +61,9 @@ def change(
 def _hold(seconds: float) -> None:
     if seconds > 0:
         say(f"put back in {seconds:.1f} s, or at Ctrl-C")
-        time.sleep(seconds)
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        time.sleep(min(left, _SIGNALS_SEEN_S))
 
 
 def _tell(
