@@ -12,6 +12,7 @@ from tests.jvm.classes import (
     ClassBuilder,
     Holder,
     caller_class,
+    holder_builder,
     holder_class,
     zip_bytes,
 )
@@ -28,6 +29,7 @@ from unjank.jvm import (
 )
 from unjank.jvm.archive import ZipReader
 from unjank.jvm.archive.manifest import without_digests
+from unjank.jvm.bytecode import Assembler
 from unjank.jvm.classfile import Access, MemberRef, parse_class
 
 HELD = holder_class(Holder())
@@ -205,6 +207,33 @@ def test_calls_through_an_accessor_in_another_class_are_direct(tmp_path: Path) -
     assert not keys["unjank$FU$incrementAndGet"] & (Access.PRIVATE | Access.PUBLIC)
     assert held.find(held.fields, "serialVersionUID", "J") is not None
     assert held.find(held.fields, "FU", f"L{UPDATER};") is None
+
+
+def test_chains_of_accessors_are_followed(tmp_path: Path) -> None:
+    """As atomicfu and Kotlin make them: an accessor of an accessor."""
+    about = Holder()
+    builder = holder_builder(about)
+    kind = f"L{UPDATER};"
+
+    def chain(name: str, opcode: str, source: MemberRef) -> None:
+        def body(asm: Assembler) -> None:
+            asm.field(opcode, source) if opcode == "getstatic" else asm.invoke(opcode, source)
+            asm.give_back(kind)
+
+        builder.method(name, f"(){kind}", (), body)
+
+    chain("getCount$FU", "getstatic", MemberRef("p/Held", "FU", kind))
+    chain("access$getCount$FU", "invokestatic", MemberRef("p/Held", "getCount$FU", f"(){kind}"))
+    outer = MemberRef("p/Held", "access$getCount$FU", f"(){kind}")
+    jar = zip_bytes(
+        {"p/Held.class": builder.build(), "p/Caller.class": caller_class("p/Caller", "p/Held", outer)}
+    )
+    result = optimize(jar, tmp_path)
+    assert {(site.class_name, site.reason) for site in result.sites} == {
+        ("p.Held", Reason.PROVEN),
+        ("p.Caller", Reason.PROVEN),
+    }
+    assert [updater.outcome for updater in result.updaters] == [Outcome.REMOVED]
 
 
 def test_updaters_that_others_may_use_stay(tmp_path: Path) -> None:

@@ -51,6 +51,19 @@ def test_a_false_proof_is_a_verify_error(
     assert "java.lang.VerifyError" in ran.stderr
 
 
+@pytest.mark.parametrize("target", ["unsafe", "varhandle"])
+def test_checked_helpers_check(
+    counter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """With --checked even falsely proven calls throw what the updaters throw, and damage nothing."""
+    monkeypatch.setattr(Hierarchy, "assignable", lambda *_: True)
+    options = OptimizeOptions(target="unsafe" if target == "unsafe" else "varhandle", checked=True)
+    optimize_archive(counter, tmp_path / "out.jar", options)
+    before, after = run_java(counter, "p.Counter"), run_java(tmp_path / "out.jar", "p.Counter")
+    assert before.stdout.endswith("no Thread\nno Counter\n")
+    assert (after.stdout, after.returncode) == (before.stdout, 0), after.stderr
+
+
 def test_a_missed_escape_is_noticed(counter: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """If the analysis overlooked that an updater is passed on, the output would be refused."""
 

@@ -26,6 +26,7 @@ def counter(compile_java: Compile, tmp_path_factory: pytest.TempPathFactory) -> 
         ("open", Reason.PROVEN),
         ("sub", Reason.PROVEN),
         ("named", Reason.NOT_CONSTANT),
+        ("chosen", Reason.ASSIGNED_ELSEWHERE),
         ("changing", Reason.NOT_STATIC_FINAL),
         ("own", Reason.RECEIVER_NOT_STATIC),
         ("given", Reason.RECEIVER_UNKNOWN),
@@ -43,6 +44,13 @@ def test_each_call_has_its_decision(counter: ScanResult, method: str, reason: Re
     assert {site.decision for site in found} == {Decision.DIRECT if direct else Decision.KEPT}
 
 
+def test_what_is_not_proven_is_told_with_its_type(counter: ScanResult) -> None:
+    """Whoever reads the proof log sees what to cast."""
+    details = {site.reason: site.detail for site in counter.sites}
+    assert details[Reason.HOLDER_NOT_PROVEN].endswith("As far as is known it is a java.lang.Object.")
+    assert details[Reason.VALUE_NOT_PROVEN].endswith("As far as is known it is a java.lang.Object.")
+
+
 def test_updaters_have_their_outcome(counter: ScanResult) -> None:
     """Gone only if private and served by direct calls alone; what is read otherwise stays."""
     outcomes = {updater.name.rpartition(".")[2]: updater.outcome for updater in counter.updaters}
@@ -54,6 +62,7 @@ def test_updaters_have_their_outcome(counter: ScanResult) -> None:
         "OPEN": Outcome.COMPANION,  # not private
         "NAMED": Outcome.KEPT,
         "LEAKED": Outcome.COMPANION,  # passed on
+        "CHOSEN": Outcome.KEPT,
         "changing": Outcome.KEPT,
         "own": Outcome.KEPT,
     }

@@ -2,18 +2,9 @@
 
 from collections.abc import Iterable
 
+from unjank.jvm.bytecode.descriptors import java_type
 from unjank.jvm.rewrite.cell import Cell
 
-_PRIMITIVES = {
-    "I": "int",
-    "J": "long",
-    "Z": "boolean",
-    "B": "byte",
-    "C": "char",
-    "S": "short",
-    "F": "float",
-    "D": "double",
-}
 _HEAD = (
     "# Written by unjank atomics: fields that are reached by their offset or VarHandle keep name and type.\n"
 )
@@ -32,14 +23,6 @@ def keep_rules(cells: Iterable[Cell]) -> str:
     if any(target == "varhandle" for *_, target in found):
         lines.append("-dontwarn java.lang.invoke.**\n")
     return _HEAD + "".join(lines) if lines else ""
-
-
-def java_type(descriptor: str) -> str:
-    """A field descriptor as Java writes it."""
-    dimensions = len(descriptor) - len(descriptor.lstrip("["))
-    element = descriptor[dimensions:]
-    name = _PRIMITIVES.get(element) or _dotted(element[1:-1])
-    return name + "[]" * dimensions
 
 
 def _dotted(name: str) -> str:

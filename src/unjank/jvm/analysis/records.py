@@ -3,9 +3,14 @@
 from collections.abc import Iterable
 
 from unjank.jvm.analysis.decide import SiteDecision
+from unjank.jvm.analysis.operations import Role
 from unjank.jvm.analysis.plan import UpdaterPlan
+from unjank.jvm.analysis.reasons import Reason
 from unjank.jvm.analysis.scope import Scope
+from unjank.jvm.bytecode.descriptors import java_type
 from unjank.jvm.model import Decision, SiteRecord, Skipped, UpdaterRecord
+
+_ROLES = {Reason.HOLDER_NOT_PROVEN: Role.HOLDER, Reason.VALUE_NOT_PROVEN: Role.VALUE}
 
 
 def site_records(scope: Scope, decisions: Iterable[SiteDecision], prefix: str) -> list[SiteRecord]:
@@ -51,8 +56,23 @@ def _site_record(scope: Scope, decision: SiteDecision, prefix: str) -> SiteRecor
         updater=None if updater is None else _dotted(scope.resolver.name_of(updater), updater.field),
         decision=Decision.DIRECT if decision.direct else Decision.KEPT,
         reason=decision.reason.value,
-        detail=decision.reason.explanation,
+        detail=_detail(scope, decision),
     )
+
+
+def _detail(scope: Scope, decision: SiteDecision) -> str:
+    """The reason in words, with the type that proves too little, or why the method was not followed."""
+    reason, site = decision.reason, decision.site
+    if reason in _ROLES:
+        kind = site.types[site.operation.roles.index(_ROLES[reason])]
+        return f"{reason.explanation} As far as is known it is {_words(kind)}."
+    if reason is Reason.NOT_FOLLOWED:
+        return f"{reason.explanation} {scope.summaries[decision.unit].failures[site.method]}"
+    return reason.explanation
+
+
+def _words(kind: str) -> str:
+    return f"a {java_type(kind)}" if kind[0] in "L[" else "of no class that is known"
 
 
 def _dotted(owner: str, field: str) -> str:

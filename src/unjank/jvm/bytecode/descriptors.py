@@ -7,6 +7,17 @@ from unjank.jvm.errors import ClassFileError
 
 _FIELD = re.compile(r"\[*(?:[BCDFIJSZ]|L[^;\[]+;)")
 
+_PRIMITIVES = {
+    "I": "int",
+    "J": "long",
+    "Z": "boolean",
+    "B": "byte",
+    "C": "char",
+    "S": "short",
+    "F": "float",
+    "D": "double",
+}
+
 
 @lru_cache(maxsize=4096)
 def parse_descriptor(descriptor: str) -> tuple[tuple[str, ...], str]:
@@ -29,3 +40,11 @@ def parse_descriptor(descriptor: str) -> tuple[tuple[str, ...], str]:
 def slots(descriptor: str) -> int:
     """How many stack or local slots a value of this type takes."""
     return 2 if descriptor in ("J", "D") else 0 if descriptor == "V" else 1
+
+
+def java_type(descriptor: str) -> str:
+    """A field descriptor as Java writes it."""
+    dimensions = len(descriptor) - len(descriptor.lstrip("["))
+    element = descriptor[dimensions:]
+    name = _PRIMITIVES.get(element) or element[1:-1].replace("/", ".")
+    return name + "[]" * dimensions

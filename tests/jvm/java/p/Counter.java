@@ -22,6 +22,11 @@ public class Counter {
         AtomicIntegerFieldUpdater.newUpdater(Counter.class, NAME);
     private static final AtomicIntegerFieldUpdater<Counter> LEAKED =
         AtomicIntegerFieldUpdater.newUpdater(Counter.class, "count");
+    private static final AtomicIntegerFieldUpdater<Counter> CHOSEN;
+    static {
+        if (NAME.isEmpty()) CHOSEN = null;
+        else CHOSEN = AtomicIntegerFieldUpdater.newUpdater(Counter.class, "count");
+    }
     static AtomicIntegerFieldUpdater<Counter> changing =
         AtomicIntegerFieldUpdater.newUpdater(Counter.class, "count");
     final AtomicIntegerFieldUpdater<Counter> own =
@@ -37,6 +42,7 @@ public class Counter {
     }
     int open() { return OPEN.get(this); }
     int named() { return NAMED.get(this); }
+    int chosen() { return CHOSEN.get(this); }
     int changing() { return changing.get(this); }
     int own() { return own.get(this); }
     static int given(AtomicIntegerFieldUpdater<Counter> u, Counter c) { return u.get(c); }
@@ -52,6 +58,8 @@ public class Counter {
     }
     public static void main(String[] arguments) {
         Counter c = new Counter();
-        System.out.println(c.next() + c.open() + c.named() + any(c));
+        System.out.println(c.next() + c.open() + c.named() + any(c) + c.chosen() + c.leaked());
+        try { c.wrong("text"); } catch (ClassCastException e) { System.out.println("no Thread"); }
+        try { any("text"); } catch (ClassCastException e) { System.out.println("no Counter"); }
     }
 }
