@@ -16,7 +16,7 @@ def timeline(*lanes: Lane, start: int = 0, end: int = 1000) -> Timeline:
 
 def lane(*spans: tuple[int, int], kind: str = "running") -> Lane:
     """A lane of a thread with such states."""
-    return Lane("a thread", "waits", (), tuple(Span(a, b, kind, "label", "words") for a, b in spans))
+    return Lane("a thread", "waits", (), tuple(Span(a, b, kind, "label", "words", b - a) for a, b in spans))
 
 
 def test_true_to_scale() -> None:
@@ -60,8 +60,8 @@ def test_all_within_the_picture(end: int, cuts: list[tuple[int, int]], form: For
 
 def test_labels_fit() -> None:
     """A label is cut to its box, and left out where not even a few characters fit."""
-    long = Span(0, 300, "running", "a name that is much too long for it", "")
-    short = Span(300, 310, "running", "another", "")
+    long = Span(0, 300, "running", "a name that is much too long for it", "", 300)
+    short = Span(300, 310, "running", "another", "", 10)
     drawing = draw(timeline(Lane("t", "r", (), (long, short))), NARROW)
     labels = [box.label for box in drawing.boxes if box.kind == "running"]
     assert labels[0].startswith("a name")

@@ -93,26 +93,45 @@ def test_contrast(browser: Chrome, launcher_page: str, tmp_path: Path, dark: boo
     show(browser, launcher_page, tmp_path, dark=dark)
     for pair in ("p.lead", ".sentence, dd", "dt", ".advice p", ".advice h4", ".badge", "td", "th", "summary"):
         assert browser.execute_script(CONTRAST, pair) >= 4.5, pair
+    assert browser.execute_script(LABEL_CONTRAST) >= 4.5
     background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert (max(int(n) for n in background[4:-1].split(",")) < 64) == dark
 
 
-CONTRAST = """
+LIGHT = """
   const parts = (c) => c.match(/[\\d.]+/g).map(Number);
+  const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
   const light = (c) => {
-    const linear = (v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
     const [r, g, b] = parts(c).map(v => linear(v / 255));
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
-  const behind = (e) => {
-    const c = getComputedStyle(e).backgroundColor;
-    return parts(c)[3] === 0 ? behind(e.parentElement) : c;
-  };
-  const ratio = (e) => {
-    const [a, b] = [light(getComputedStyle(e).color), light(behind(e))].sort((x, y) => y - x);
+  const contrast = (one, other) => {
+    const [a, b] = [light(one), light(other)].sort((x, y) => y - x);
     return (a + 0.05) / (b + 0.05);
   };
-  return Math.min(...[...document.querySelectorAll(arguments[0])].map(ratio));
+"""
+CONTRAST = f"""{LIGHT}
+  const behind = (e) => {{
+    const c = getComputedStyle(e).backgroundColor;
+    return parts(c)[3] === 0 ? behind(e.parentElement) : c;
+  }};
+  const found = [...document.querySelectorAll(arguments[0])];
+  return Math.min(...found.map(e => contrast(getComputedStyle(e).color, behind(e))));
+"""
+# Of a label in a picture, and of one in each colour that a picture may have.
+LABEL_CONTRAST = f"""{LIGHT}
+  const svg = document.querySelector('svg.wide');
+  const rules = [...document.styleSheets].flatMap(sheet => [...sheet.cssRules]);
+  const selectors = rules.map(rule => rule.selectorText ?? '').join(' ');
+  const kinds = new Set(selectors.match(/rect\\.[a-z0-9-]+/g).map(name => name.slice(5)));
+  for (const kind of ['ground', 'lost', 'rival', 'unknown', 'gone', 'post']) kinds.delete(kind);
+  const make = (name, kind) => {{
+    const element = document.createElementNS(svg.namespaceURI, name);
+    element.setAttribute('class', kind);
+    return svg.appendChild(element);
+  }};
+  const fill = (name, kind) => getComputedStyle(make(name, kind)).fill;
+  return Math.min(...[...kinds].map(kind => contrast(fill('rect', kind), fill('text', `on ${{kind}}`))));
 """
 
 

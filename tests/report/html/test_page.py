@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -9,7 +10,8 @@ from tests.findings.builder import MS, TraceBuilder
 from tests.report.html.conftest import HOSTILE, Open, page_of
 from tests.report.launcher import launcher
 
-from unjank.findings import sql_of
+from unjank import TraceProcessor
+from unjank.findings import Evidence, FindingSet, find_all, sql_of
 
 
 class Elements(HTMLParser):
@@ -146,3 +148,15 @@ def test_command_to_look_around(opened: Open) -> None:
     page = page_of(opened(launcher()), "my runs/a b's.pftrace")
     assert """unjank view 'my runs/a b'"'"'s.pftrace'""" in html.unescape(page)
     assert "<h1>a b&#39;s.pftrace</h1>" in page
+
+
+def test_long_tables_are_cut(launcher_page: str) -> None:
+    """Of a kind with thousands of findings the worst are listed, and how to have the others is said."""
+    with TraceProcessor(launcher().data()) as tp:
+        (finding,) = [each for each in find_all(tp).findings if each.kind == "lock-contention"]
+        many = FindingSet.ranked([replace(finding, ts_ns=n) for n in range(600)], [])
+        page = page_of((Evidence(tp), many))
+    text = words(page)
+    assert "lock-contention 600" in text
+    assert "… and 100 more: 'unjank report --json FILE' has them." in text
+    assert "more: 'unjank report" not in launcher_page

@@ -160,3 +160,19 @@ def test_thread_alone(opened: Open) -> None:
     assert [(span.kind, span.label) for span in thread.upper] == [("event", "slow-dispatch, 18.2 ms")]
     assert "camera-0 was slow." in thread.upper[0].words
     assert cpu.name == "CPU 0"
+
+
+def test_many_switches_are_put_together(opened: Open) -> None:
+    """Of tens of thousands of runs the picture has a bounded number, and no time is lost or counted twice."""
+    trace = TraceBuilder()
+    trace.session(trace.process(100, "app.py"), sched="ftrace")
+    waiter, owner, rival = (trace.thread(100, 101 + n, name) for n, name in enumerate("abc"))
+    step, count = 2_000, 6_000
+    trace.contention(waiter, owner, 0, step * count)
+    runs = [Run((owner, rival)[n % 2], n * step, (n + 1) * step, "R+") for n in range(count)]
+    trace.schedule(0, runs)
+    timeline = timeline_of(opened, trace, "priority-inversion")
+    cpu = timeline.lanes[-1].lower
+    assert len(cpu) <= 2 * 1601
+    assert sum(span.lasted for span in cpu) == step * count
+    assert any(span.words.endswith(" pieces") for span in cpu)

@@ -1,7 +1,7 @@
 """Turns a timeline into shapes with coordinates, for a wide page and for a phone."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import ceil, floor, log10
 
 from unjank.findings import format_duration
@@ -160,12 +160,13 @@ def _coalesced(spans: Iterable[Span], shortest: float) -> Iterator[Span]:
 def _as_one(group: Sequence[Span]) -> Iterator[Span]:
     if not group:
         return
-    longest = max(group, key=lambda span: span.end - span.start)
+    longest = max(group, key=lambda span: span.lasted)
     if len(group) == 1:
         yield longest
         return
     words = f"{longest.words}, and {len(group) - 1} more that are too short to show"
-    yield Span(group[0].start, group[-1].end, longest.kind, longest.label, words)
+    end = max(span.end for span in group)
+    yield replace(longest, start=group[0].start, end=end, words=words)
 
 
 def _draw_axis(drawing: Drawing, scale: _Scale) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from unjank.findings import Finding, Json, format_duration, sql_of
 from unjank.report._words import short_site
 
+_MOST_ROWS = 500  # of a table; more make a page that browsers are slow with
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -20,12 +22,16 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """The findings of a kind. `columns` are headings with whether they are of numbers."""
+    """The findings of a kind, the worst of them; `left` is how many more there are.
+
+    `columns` are headings with whether they are of numbers.
+    """
 
     kind: str
     columns: tuple[tuple[str, bool], ...]
     rows: tuple[tuple[Cell, ...], ...]
     sql: str
+    left: int
 
 
 def tables(findings: Sequence[Finding]) -> list[Table]:
@@ -37,10 +43,11 @@ def tables(findings: Sequence[Finding]) -> list[Table]:
 
 
 def _table(kind: str, found: Sequence[Finding]) -> Table:
-    rows = [_row(finding) for finding in found]
+    rows = [_row(finding) for finding in found[:_MOST_ROWS]]
     used = [name for name in rows[0] if any(row[name].text for row in rows)]
+    left = len(found) - len(rows)
     columns = tuple((name, rows[0][name].is_number) for name in used)
-    return Table(kind, columns, tuple(tuple(row[name] for name in used) for row in rows), sql_of(kind))
+    return Table(kind, columns, tuple(tuple(row[name] for name in used) for row in rows), sql_of(kind), left)
 
 
 def _row(finding: Finding) -> dict[str, Cell]:

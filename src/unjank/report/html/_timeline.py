@@ -13,46 +13,62 @@ from unjank.report.html._cast import Actor, Cast, cast_of
 _MARGIN = 0.12  # of the time that was lost, on both sides: what came before, and how it went on
 _SHORTEST_NS = 1_000
 
-# What the kernel hid from tracing has no end of its own: it lasts until the next one, or the trace's end.
+_PIXELS = 1600  # more than any picture has; what is shorter than one is put together by SQL
+
+# In all of these: what the kernel hid from tracing has no end of its own and lasts until the next one there.
+# What is shorter than {short} ns is put together, per kind, within as much time; the rest is as it is.
 _STATES_SQL = """\
--- What the threads did
+-- What the threads did. States shorter than {short} ns are put together.
 WITH seen AS (
   SELECT
-    utid, ts, state, cpu,
-    IIF(dur >= 0, ts + dur, COALESCE(
-      (SELECT MIN(n.ts) FROM thread_state n WHERE n.utid = s.utid AND n.ts > s.ts), trace_end())) AS end_ts
-  FROM thread_state s
-  WHERE utid IN ({utids}) AND ts < {end}
+    utid, state, cpu, MAX(ts, {start}) AS ts,
+    MIN({end}, IIF(dur >= 0, ts + dur, LEAD(ts, 1, trace_end()) OVER later)) AS end_ts
+  FROM thread_state WHERE utid IN ({utids}) AND ts < {end}
+  WINDOW later AS (PARTITION BY utid ORDER BY ts)
 )
-SELECT utid, MAX(ts, {start}) AS ts, MIN(end_ts, {end}) AS end_ts, state, cpu
-FROM seen WHERE end_ts > {start} ORDER BY ts"""
+SELECT
+  utid, state, MIN(cpu) AS cpu, MIN(ts) AS ts, MAX(end_ts) AS end_ts, SUM(end_ts - ts) AS lasted,
+  COUNT() AS pieces
+FROM seen WHERE end_ts > {start}
+GROUP BY utid, state, IIF(end_ts - ts < {short}, (ts - {start}) / {short}, -1 - ts)
+ORDER BY MIN(ts)"""
 
 _SLICES_SQL = """\
--- What they waited for, and the messages they ran
-SELECT
-  tt.utid, MAX(s.ts, {start}) AS ts, MIN(IIF(s.dur < 0, trace_end(), s.ts + s.dur), {end}) AS end_ts,
-  s.name, s.category, COALESCE(EXTRACT_ARG(s.arg_set_id, 'debug.lock'),
-    EXTRACT_ARG(s.arg_set_id, 'debug.object'), EXTRACT_ARG(s.arg_set_id, 'debug.callback')) AS what
-FROM slice s JOIN thread_track tt ON s.track_id = tt.id
-WHERE tt.utid IN ({utids}) AND s.ts < {end} AND (s.dur < 0 OR s.ts + s.dur >= {start})
-  AND (s.category IN ('lock', 'wait', 'mq') OR s.name GLOB 'monitor contention with owner *')
-ORDER BY s.ts, s.depth"""
-
-_CPU_SQL = """\
--- Who ran on the CPUs that the threads wanted
-WITH ran AS (
+-- What they waited for, and the messages they ran. Slices shorter than {short} ns are put together.
+WITH seen AS (
   SELECT
-    cpu, utid, ts, priority,
-    IIF(dur >= 0, ts + dur, COALESCE(
-      (SELECT MIN(n.ts) FROM sched n WHERE n.cpu = s.cpu AND n.ts > s.ts), trace_end())) AS end_ts
-  FROM sched s
-  WHERE cpu IN ({cpus}) AND ts < {end}
+    s.id, tt.utid, s.name, s.category, s.depth, MAX(s.ts, {start}) AS ts,
+    MIN({end}, IIF(s.dur < 0, trace_end(), s.ts + s.dur)) AS end_ts,
+    COALESCE(EXTRACT_ARG(s.arg_set_id, 'debug.lock'), EXTRACT_ARG(s.arg_set_id, 'debug.object')) AS what
+  FROM slice s JOIN thread_track tt ON s.track_id = tt.id
+  WHERE tt.utid IN ({utids}) AND s.ts < {end} AND (s.dur < 0 OR s.ts + s.dur >= {start})
+    AND (s.category IN ('lock', 'wait', 'mq') OR s.name GLOB 'monitor contention with owner *')
 )
 SELECT
-  r.cpu, r.utid, MAX(r.ts, {start}) AS ts, MIN(r.end_ts, {end}) AS end_ts,
-  COALESCE(t.name, 'thread ' || t.tid) AS thread, t.tid, p.name AS process, r.priority
+  utid, category, MIN(name) AS name, MIN(what) AS what, MIN(ts) AS ts, MAX(end_ts) AS end_ts,
+  SUM(end_ts - ts) AS lasted, COUNT() AS pieces
+FROM seen
+GROUP BY utid, category, IIF(end_ts - ts < {short}, (ts - {start}) / {short}, -1 - id)
+ORDER BY MIN(ts), MIN(depth)"""
+
+_CPU_SQL = """\
+-- Who ran on the CPUs that the threads wanted. Runs shorter than {short} ns are put together.
+WITH seen AS (
+  SELECT
+    cpu, utid, priority, MAX(ts, {start}) AS ts,
+    MIN({end}, IIF(dur >= 0, ts + dur, LEAD(ts, 1, trace_end()) OVER later)) AS end_ts
+  FROM sched WHERE cpu IN ({cpus}) AND ts < {end}
+  WINDOW later AS (PARTITION BY cpu ORDER BY ts)
+), ran AS (
+  SELECT
+    cpu, utid, MIN(priority) AS priority, MIN(ts) AS ts, MAX(end_ts) AS end_ts, SUM(end_ts - ts) AS lasted,
+    COUNT() AS pieces
+  FROM seen WHERE end_ts > {start}
+  GROUP BY cpu, utid, IIF(end_ts - ts < {short}, (ts - {start}) / {short}, -1 - ts)
+)
+SELECT r.*, COALESCE(t.name, 'thread ' || t.tid) AS thread, t.tid, p.name AS process
 FROM ran r JOIN thread t USING (utid) LEFT JOIN process p USING (upid)
-WHERE NOT t.is_idle AND r.end_ts > {start}
+WHERE NOT t.is_idle
 ORDER BY r.cpu, r.ts"""
 
 
@@ -66,6 +82,7 @@ class Span:
             `sleeping`, `blocked`, `unknown`), or `rank-N` for a thread on a CPU.
         label: A short name, shown where it fits.
         words: What it is in full.
+        lasted: How long it really lasted, ns, if it is several pieces with something else between.
     """
 
     start: int
@@ -73,6 +90,7 @@ class Span:
     kind: str
     label: str
     words: str
+    lasted: int
 
 
 @dataclass(frozen=True)
@@ -150,7 +168,8 @@ def _shown(evidence: Evidence, finding: Finding) -> tuple[int, int]:
 def _statements(cast: Cast, start: int, end: int) -> dict[str, str]:
     """The SQL of the picture. Numbers alone are put into it."""
     utids = sorted(utid for actor in cast.actors for utid in actor.thread.utids)
-    values = {"start": start, "end": end, "utids": _listed(utids), "cpus": _listed(cast.cpus)}
+    short = max((end - start) // _PIXELS, 1)
+    values = {"start": start, "end": end, "short": short, "utids": _listed(utids), "cpus": _listed(cast.cpus)}
     statements = {"slices": _SLICES_SQL, "states": _STATES_SQL}
     if cast.cpus:
         statements["cpus"] = _CPU_SQL
@@ -175,25 +194,37 @@ def _with_event(lane: Lane, finding: Finding, cast: Cast, lost: tuple[int, int])
     lasted = format_duration(finding.dur_ns)
     kind, label = ("wait", f"waits {lasted}") if cast.is_wait else ("event", f"{finding.kind}, {lasted}")
     words = f"{label}: {finding.detail.get('summary') or finding.kind}"
-    return replace(lane, upper=(Span(*lost, kind, label, words),))
+    return replace(lane, upper=(_whole(lost, kind, label, words),))
 
 
 def _said_if_empty(lane: Lane, lost: tuple[int, int]) -> Lane:
     if lane.upper or lane.lower:
         return lane
     words = f"what {lane.name} did when is not in the trace"
-    return replace(lane, lower=(Span(*lost, "unknown", "not recorded", words),))
+    return replace(lane, lower=(_whole(lost, "unknown", "not recorded", words),))
+
+
+def _whole(time: tuple[int, int], kind: str, label: str, words: str) -> Span:
+    start, end = time
+    return Span(start, end, kind, label, words, end - start)
+
+
+def _lasted(row: Any) -> str:  # noqa: ANN401  a row's columns are those of the query
+    lasted = format_duration(row.lasted)
+    return lasted if row.pieces == 1 else f"{lasted} in {row.pieces} pieces"
 
 
 def _slice_span(row: Any) -> Span:  # noqa: ANN401  a row's columns are those of the query
-    lasted = format_duration(row.end_ts - row.ts)
+    kind, label = _slice_kind(row)
+    return Span(row.ts, row.end_ts, kind, label, f"{row.name}: {_lasted(row)}", row.lasted)
+
+
+def _slice_kind(row: Any) -> tuple[str, str]:  # noqa: ANN401  a row's columns are those of the query
     if row.category == "mq":
-        kind = "message" if row.end_ts > row.ts else "post"
-        return Span(row.ts, row.end_ts, kind, row.name, f"{row.name}: {lasted}")
-    what = row.what or "a monitor"
+        return ("message" if row.lasted else "post"), row.name
     if row.category == "wait":
-        return Span(row.ts, row.end_ts, "idle", f"{row.name.removeprefix('wait ')}", f"{row.name}: {lasted}")
-    return Span(row.ts, row.end_ts, "wait", f"waits {lasted} for {what}", f"{row.name}: {lasted}")
+        return "idle", row.name.removeprefix("wait ")
+    return "wait", f"waits {format_duration(row.lasted)} for {row.what or 'a monitor'}"
 
 
 _STATE_WORDS = {
@@ -212,24 +243,19 @@ _STATE_WORDS = {
 def _state_span(row: Any) -> Span:  # noqa: ANN401  a row's columns are those of the query
     kind, words = _STATE_WORDS.get(row.state or "", ("sleeping", f"state {row.state}"))
     where = f" on CPU {row.cpu}" if kind == "running" and row.cpu is not None else ""
-    lasted = format_duration(row.end_ts - row.ts)
-    return Span(row.ts, row.end_ts, kind, words.split(",")[0], f"{words}{where}: {lasted}")
+    full = f"{words}{where}: {_lasted(row)}"
+    return Span(row.ts, row.end_ts, kind, words.split(",")[0], full, row.lasted)
 
 
 def _cpu_lane(cpu: int, rows: list[Any], ranks: dict[int, str]) -> Lane:
-    spans = tuple(
-        Span(
-            row.ts,
-            row.end_ts,
-            ranks[row.utid],
-            row.thread,
-            f"{row.thread} {row.tid} ({row.process or 'no process'}) runs, priority {row.priority}: "
-            f"{format_duration(row.end_ts - row.ts)}",
-        )
-        for row in rows
-        if row.cpu == cpu
-    )
+    spans = tuple(_run_span(row, ranks[row.utid]) for row in rows if row.cpu == cpu)
     return Lane(f"CPU {cpu}", "who ran there", (), spans)
+
+
+def _run_span(row: Any, kind: str) -> Span:  # noqa: ANN401  a row's columns are those of the query
+    who = f"{row.thread} {row.tid} ({row.process or 'no process'})"
+    words = f"{who} runs, priority {row.priority}: {_lasted(row)}"
+    return Span(row.ts, row.end_ts, kind, row.thread, words, row.lasted)
 
 
 _MOST_RANKS = 6
@@ -240,7 +266,7 @@ def _ranks(rows: list[Any], cast: Cast) -> dict[int, str]:
     own = {utid: f"actor-{min(n, 1)}" for n, actor in enumerate(cast.actors) for utid in actor.thread.utids}
     time: dict[int, int] = {}
     for row in rows:
-        time[row.utid] = time.get(row.utid, 0) + row.end_ts - row.ts
+        time[row.utid] = time.get(row.utid, 0) + row.lasted
     others = sorted((utid for utid in time if utid not in own), key=lambda utid: -time[utid])
     return own | {utid: f"rank-{n}" if n < _MOST_RANKS else "rank-rest" for n, utid in enumerate(others)}
 
