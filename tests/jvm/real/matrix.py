@@ -4,12 +4,15 @@ Each generated class has one field, its updater, and one method per case, `op_CA
 calls them by reflection with a fresh holder and prints what came back and what the field then holds.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from string import Template
 
 FORMS = ("plain", "branch", "switch", "try")
-HOLDERS = ("right", "sub", "null", "literal_null", "wrong", "wrong_null")
+PROVEN = ("right", "sub", "null", "literal_null")
+"""Holders whose type is the updater's class: if a class has only these, its updater can go."""
+
+HOLDERS = (*PROVEN, "wrong", "wrong_null")
 RECEIVERS = {
     "local": ("$type u = U; ", "u", ""),
     "reassigned": ("$type u = null; for (int k = 0; k < 2; k++) u = k == 0 ? U : u; ", "u", ""),
@@ -151,14 +154,18 @@ def sources() -> dict[str, str]:
 def _classes() -> Iterator[tuple[str, str]]:
     for kind in KINDS:
         for form in FORMS:
-            yield _own_class(kind, f"{kind.name}_{form}", list(_form_cases(kind, form)))
+            name = f"{kind.name}_{form}"
+            yield _own_class(kind, name, list(_form_cases(kind, form, name, HOLDERS)))
+            name += "_proven"
+            yield _own_class(kind, name, list(_form_cases(kind, form, name, PROVEN)))
         yield _own_class(
             kind, f"{kind.name}_receivers", list(_receiver_cases(kind, f"{kind.name}_receivers"))
         )
         owner = f"{kind.name}_plain"
         yield f"{kind.name}_outside", _outside(kind, owner)
     for kind in OTHER_FIELDS:
-        yield _own_class(kind, f"{kind.name}_plain", list(_form_cases(kind, "plain")))
+        name = f"{kind.name}_plain"
+        yield _own_class(kind, name, list(_form_cases(kind, "plain", name, HOLDERS)))
     for kind in (VALUE, *OTHER_FIELDS):
         name = f"{kind.name}_lies"
         yield _own_class(kind, name, list(_wrong_values(kind)))
@@ -208,8 +215,7 @@ class {kind.name}_outside {{
 """
 
 
-def _form_cases(kind: Kind, form: str) -> Iterator[str]:
-    owner = f"{kind.name}_{form}"
+def _form_cases(kind: Kind, form: str, owner: str, holders: Sequence[str]) -> Iterator[str]:
     for operation in operations(kind):
         arguments = tuple(
             # javac 17 cannot compile a try with a long below it on the stack
@@ -217,7 +223,7 @@ def _form_cases(kind: Kind, form: str) -> Iterator[str]:
             for index, value in enumerate(operation.arguments)
         )
         shaped = Operation(operation.case, operation.method, arguments, operation.is_void)
-        for holder in HOLDERS:
+        for holder in holders:
             receiver = f"(({kind.updater}) U)" if holder.startswith("wrong") else "U"
             if holder.startswith("wrong") and any("->" in value for value in operation.arguments):
                 shaped = Operation(

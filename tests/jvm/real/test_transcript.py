@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from tests.jvm.real.matrix import FORMS, KINDS
 from tests.jvm.real.rewriting import WAYS, Way, first_difference, runs
 
 from unjank.bench.updaters import Jdk
+from unjank.jvm import Decision, OptimizeResult, Outcome
 
 _OPTIONS = (
     "-Xverify:all",
@@ -33,12 +35,21 @@ def before(jdk: Jdk, fixture_jar: Path) -> str:
 @pytest.fixture(scope="module", params=WAYS, ids=str)
 def rewritten(
     request: pytest.FixtureRequest, fixture_jar: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Path:
-    """The jar after the rewrite; most of its calls are direct."""
+) -> OptimizeResult:
+    """The fixture after the rewrite."""
     way: Way = request.param
-    output = tmp_path_factory.mktemp("rewritten") / f"{way}.jar"
-    way.rewrite(fixture_jar, output)
-    return output
+    return way.rewrite(fixture_jar, tmp_path_factory.mktemp("rewritten") / f"{way}.jar")
+
+
+def test_both_layouts_are_in_the_fixture(rewritten: OptimizeResult) -> None:
+    """Updaters whose calls are all proven are gone; those that others use stay, beside direct calls."""
+    outcomes = {updater.name.removeprefix("fixture."): updater.outcome for updater in rewritten.updaters}
+    proven = [name for name in outcomes if name.endswith("_proven.U")]
+    assert len(proven) == len(KINDS) * len(FORMS)
+    assert {outcomes[name] for name in proven} == {Outcome.REMOVED}
+    shared = {outcomes[f"{kind.name}_{form}.U"] for kind in KINDS for form in FORMS}
+    assert shared == {Outcome.COMPANION}
+    assert sum(site.decision is Decision.DIRECT for site in rewritten.sites) > 3000
 
 
 def test_transcript_covers_everything(before: str) -> None:
@@ -51,6 +62,6 @@ def test_transcript_covers_everything(before: str) -> None:
 
 
 @pytest.mark.parametrize("mode", _MODES)
-def test_same_transcript(before: str, rewritten: Path, jdk: Jdk, mode: str) -> None:
+def test_same_transcript(before: str, rewritten: OptimizeResult, jdk: Jdk, mode: str) -> None:
     """Results, fields, exceptions with their lines, and what is refused: nothing changes."""
-    assert first_difference(before, _transcript(jdk, rewritten, mode)) == ""
+    assert first_difference(before, _transcript(jdk, Path(rewritten.output), mode)) == ""
