@@ -6,7 +6,7 @@ from pathlib import Path
 from unjank import UnjankError
 from unjank.bench.updaters import Jdk
 from unjank.bench.updaters.toolchain import compile_java, run_java
-from unjank.jvm import OptimizeOptions, OptimizeResult, optimize_archive
+from unjank.jvm import ArchiveError, OptimizeOptions, OptimizeResult, optimize_archive
 
 LINKED = "linked"
 _MISSING = "java.lang.NoClassDefFoundError"
@@ -47,11 +47,22 @@ def outcomes(jdk: Jdk, harness: Path, jars: Sequence[Path], others: Sequence[Pat
 def rewrite_all(
     jars: Sequence[Path], folder: Path, options: OptimizeOptions
 ) -> tuple[list[Path], list[OptimizeResult]]:
-    """Rewrites each jar into a folder."""
-    outputs = [folder / f"{number}-{jar.name}" for number, jar in enumerate(jars)]
-    return outputs, [
-        optimize_archive(jar, output, options) for jar, output in zip(jars, outputs, strict=True)
-    ]
+    """Rewrites each jar into a folder.
+
+    Returns:
+        The jars in the same order, and what was done to them. A jar that the rewriter refuses, such as a
+        module that may not use `sun.misc.Unsafe`, stays as it is.
+    """
+    outputs: list[Path] = []
+    results: list[OptimizeResult] = []
+    for number, jar in enumerate(jars):
+        output = folder / f"{number}-{jar.name}"
+        try:
+            results.append(optimize_archive(jar, output, options))
+        except ArchiveError:
+            output = jar
+        outputs.append(output)
+    return outputs, results
 
 
 def differences(

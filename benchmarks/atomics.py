@@ -59,7 +59,8 @@ def _fat_jar(jar: Path) -> list[dict[str, Any]]:
         largest = max(entry.file_size for entry in archive.infolist())
     runs: list[tuple[float, float, float]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for _ in range(_REPETITIONS + 1):  # the first one warms the cache
+        for turn in range(_REPETITIONS + 1):  # the first one warms the cache
+            print(f"  … {jar.name}, {turn} of {_REPETITIONS}", flush=True)
             command = [sys.executable, "-c", _REWRITE, str(jar), f"{folder}/out.jar", "varhandle"]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
             runs.append(json.loads(done.stdout))
@@ -117,8 +118,12 @@ def _link(name: str, jars: Sequence[Path], others: Sequence[Path]) -> list[dict[
             for target, (outputs, results) in rewritten.items():
                 differ = differences(before, outcomes(jdk, harness, outputs, others), results)
                 label = f"atomics_links_otherwise_{name}_{target}_jdk{jdk.feature}"
-                changed = sum(len(one.classes_changed) for one in results)
-                facts = {"classes": len(before), "changed": changed, "differ": differ}
+                facts = {
+                    "classes": len(before),
+                    "changed": sum(len(one.classes_changed) for one in results),
+                    "refused_jars": len(jars) - len(results),
+                    "differ": differ,
+                }
                 found.append(result(label, "classes", [len(differ)], goal=0, **facts))
                 print(f"  … {label}: {len(differ)} of {len(before)}", flush=True)
     return found
