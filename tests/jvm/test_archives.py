@@ -305,6 +305,24 @@ def test_a_jar_has_its_rules_where_r8_looks(tmp_path: Path) -> None:
     assert "-keepclassmembers class p.Held { volatile int count; }\n-dontwarn sun.misc.Unsafe\n" in rules
 
 
+def test_rules_for_versions_of_r8_are_added_to(tmp_path: Path) -> None:
+    """Where a library has such, R8 reads no others."""
+    folder = "META-INF/com.android.tools"
+    jar = {
+        "p/Held.class": HELD,
+        f"{folder}/r8-from-1.6.0/lib.pro": b"-keep class q.A",
+        f"{folder}/r8-upto-1.6.0/lib.pro": b"-keep class q.B",
+        f"{folder}/r8-upto-1.6.0/unjank-atomics.pro": b"-keep class q.C",
+    }
+    optimize(zip_bytes(jar), tmp_path)
+    with zipfile.ZipFile(tmp_path / "out.jar") as out:
+        for version in ("from", "upto"):
+            rules = out.read(f"{folder}/r8-{version}-1.6.0/unjank-atomics.pro").decode()
+            assert "-keepclassmembers class p.Held { volatile int count; }" in rules
+        assert rules.startswith("-keep class q.C\n")
+        assert out.read(f"{folder}/r8-from-1.6.0/lib.pro") == b"-keep class q.A"
+
+
 SIGNED = {
     "META-INF/MANIFEST.MF": (
         b"Manifest-Version: 1.0\r\n\r\nName: p/Held.class\r\nSHA-256-Digest: abc=\r\n\r\n"

@@ -3,7 +3,7 @@
 import io
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -11,7 +11,7 @@ from unjank.jvm.analysis.plan import make_plan
 from unjank.jvm.analysis.records import site_records, skipped_records, updater_records
 from unjank.jvm.archive import Entry, ZipReader, ZipWriter
 from unjank.jvm.archive.classes import archive_scope, open_nested
-from unjank.jvm.archive.layout import class_name, is_nested, is_signature
+from unjank.jvm.archive.layout import class_name, is_nested, is_signature, is_targeted_rule
 from unjank.jvm.archive.limits import MAX_CLASS, Budget, check_expansion
 from unjank.jvm.archive.manifest import MANIFEST, without_digests
 from unjank.jvm.archive.module_info import MODULE_INFO, required_modules
@@ -100,10 +100,11 @@ class ArchiveOptimizer:
         """Writes the archive with its changes."""
         writer = ZipWriter(self._reader, out)
         signed = self.changes_anything and self._signed
+        rules = self._rules
         for number, entry in enumerate(self._reader.distinct):
             if signed and is_signature(entry.name):
                 continue
-            content = self._new_content(number, entry, signed=signed)
+            content = self._new_content(number, entry, rules, signed=signed)
             if content is None:
                 writer.copy(entry)
             else:
@@ -118,19 +119,22 @@ class ArchiveOptimizer:
         Raises:
             VerificationError: It is not what it should be.
         """
-        verify_entries(self._reader, written, self._is_left_alone)
+        rules = self._rules
+        verify_entries(self._reader, written, lambda number, entry: self._is_left_alone(number, entry, rules))
         verify_classes(self._reader, written, self._scope, self._changes)
 
-    def _is_left_alone(self, number: int, entry: Entry) -> bool:
+    def _is_left_alone(self, number: int, entry: Entry, rules: Mapping[str, list[Cell]]) -> bool:
         """True if an entry must be bit for bit what it was; False if it may be changed, or left out."""
         return not (
             number in self._changes.units
             or entry.offset in self._nested
-            or entry.name == self._rules_name
+            or entry.name in rules
             or (self._signed and (is_signature(entry.name) or entry.name == MANIFEST))
         )
 
-    def _new_content(self, number: int, entry: Entry, *, signed: bool) -> bytes | None:
+    def _new_content(
+        self, number: int, entry: Entry, rules: Mapping[str, list[Cell]], *, signed: bool
+    ) -> bytes | None:
         """Other content of an entry; None if it stays."""
         change = self._changes.units.get(number)
         if change is not None:
@@ -141,10 +145,14 @@ class ArchiveOptimizer:
             self._kept.seek(at)
             return self._kept.read(size)
         if signed and entry.name == MANIFEST:
-            return without_digests(self._reader.read(entry))
-        if entry.name == self._rules_name and self._cells_for_rules:
-            return _with_rules(self._reader.read(entry), self._cells_for_rules)
+            return without_digests(self._read_text(entry))
+        if entry.name in rules:
+            return _with_rules(self._read_text(entry), rules[entry.name])
         return None
+
+    def _read_text(self, entry: Entry) -> bytes:
+        check_expansion(entry.name, entry.packed, entry.size, MAX_CLASS)
+        return self._reader.read(entry)
 
     def _changed(self, entry: Entry, change: UnitChange) -> bytes:
         try:
@@ -159,21 +167,27 @@ class ArchiveOptimizer:
             self._totals.classes_added.append(self._prefix + companion.path)
 
     def _add_rules(self, writer: ZipWriter) -> None:
-        there = any(entry.name == self._rules_name for entry in self._reader.entries)
-        if self._cells_for_rules and not there:
-            rules = keep_rules(self._cells_for_rules).encode()
-            writer.add(self._rules_name, rules, self._reader.distinct[0].timestamp)
+        there = {entry.name for entry in self._reader.entries}
+        for name, cells in self._rules.items():
+            if name not in there:
+                writer.add(name, keep_rules(cells).encode(), self._reader.distinct[0].timestamp)
 
     @property
-    def _rules_name(self) -> str:
-        return _AAR_RULES if self._totals.android else _JAR_RULES
+    def _rules(self) -> dict[str, list[Cell]]:
+        """Files for keep rules, and of what they have to speak.
 
-    @property
-    def _cells_for_rules(self) -> list[Cell]:
-        """An AAR has the rules for all its jars in one file; another jar has its own."""
-        if self._totals.android:
-            return [] if self._depth else self._totals.cells
-        return self._cells
+        An AAR has those of all its jars in one file, another jar its own. R8 reads neither where there are
+        rules for certain versions of it; then each of these folders gets them as well.
+        """
+        found = dict.fromkeys(map(_rules_beside, filter(is_targeted_rule, self._names())), self._cells)
+        if not self._totals.android:
+            found[_JAR_RULES] = self._cells
+        elif not self._depth:
+            found[_AAR_RULES] = self._totals.cells
+        return {name: cells for name, cells in found.items() if cells}
+
+    def _names(self) -> Iterable[str]:
+        return (entry.name for entry in self._reader.distinct)
 
     def _optimize_nested(self) -> dict[int, tuple[int, int]]:
         """Of the nested archives that change, by their place in the file, where their new content is kept."""
@@ -230,6 +244,10 @@ class ArchiveOptimizer:
 
     def _module_descriptors(self) -> Iterable[Entry]:
         return (entry for entry in self._reader.distinct if class_name(entry.name) == MODULE_INFO)
+
+
+def _rules_beside(path: str) -> str:
+    return f"{path.rpartition('/')[0]}/{_JAR_RULES.rpartition('/')[2]}"
 
 
 def _with_rules(old: bytes, cells: Iterable[Cell]) -> bytes:

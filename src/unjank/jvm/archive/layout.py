@@ -7,6 +7,7 @@ from enum import StrEnum
 _VERSIONED = re.compile(r"META-INF/versions/(\d+)/(.*)")
 _ROOTS = ("BOOT-INF/classes/", "WEB-INF/classes/", "APP-INF/classes/")
 _NESTED = (".jar", ".war", ".ear", ".aar")
+_TARGETED_RULE = re.compile(r"META-INF/com\.android\.tools/[^/]+/[^/]+")
 _SIGNATURE = re.compile(r"META-INF/(?:[^/]+\.(?:SF|RSA|DSA|EC)|SIG-[^/]*)", re.IGNORECASE)
 
 
@@ -44,6 +45,11 @@ def is_dex(name: str) -> bool:
 def is_signature(name: str) -> bool:
     """True for the files that sign a jar, but for the manifest."""
     return _SIGNATURE.fullmatch(name) is not None
+
+
+def is_targeted_rule(name: str) -> bool:
+    """True for keep rules of a library that are for certain versions of R8 or ProGuard."""
+    return _TARGETED_RULE.fullmatch(name) is not None
 
 
 def layer_of(name: str) -> int:
