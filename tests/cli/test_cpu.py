@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.cpu.place.live import running_apart
 from tests.cpu.place.test_wakeups import pingpong
 from tests.findings.builder import TraceBuilder
 
@@ -239,6 +240,13 @@ def test_boost_has_nothing_to_restore(tmp_path: Path) -> None:
 
 
 @pytest.fixture
+def apart() -> Iterator[int]:
+    """A program whose two threads hand a token to and fro between two CPUs."""
+    with running_apart() as pid:
+        yield pid
+
+
+@pytest.fixture
 def trace(tmp_path: Path) -> str:
     """A trace in which two threads wake each other across CPUs, 10,000 times a second each way."""
     builder = TraceBuilder()
@@ -271,6 +279,20 @@ def test_place_of_a_trace_can_only_be_told(trace: str) -> None:
 def test_place_says_why_nothing_is_placed(trace: str) -> None:
     """With a limit that no pair reaches there is nothing to do on one cluster."""
     assert "nothing to do" in unjank("place", trace, "--tight", "90000").stdout
+
+
+def test_place_tries_its_plan_on_a_live_program(apart: int) -> None:
+    """Measured without and with it; in force afterwards only if it is called kept."""
+    options = ["--seconds", "0.3", "--rounds", "1", "--tight", "1", "--apply", "--json", "-"]
+    done = unjank("place", str(apart), *options)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    (placement,) = document["placements"]
+    trial = document["trial"]
+    assert trial["rate_of"] == "hand-overs"
+    assert trial["before"]["crossed"] > trial["after"]["crossed"]
+    masks = {frozenset(os.sched_getaffinity(tid)) for tid in placement["tids"]}
+    assert len(masks) == (1 if trial["kept"] else 2)
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,29 @@ def test_threads_that_run_at_once_do_not(tmp_path: Path) -> None:
     assert (placement.shares, placement.cpus) == ("cluster", frozenset({0, 1, 2, 3}))
 
 
+def test_threads_that_go_their_own_way_do_not(tmp_path: Path) -> None:
+    """60% each, without regard to each other: too much for one CPU, though seldom at once."""
+    topology = ryzen(tmp_path).topology()
+    tenth = SECOND // 10
+    ones = [(n * tenth, n * tenth + 6 * tenth // 10) for n in range(10)]
+    twos = [(n * 7 * tenth // 10, n * 7 * tenth // 10 + 42 * tenth // 100) for n in range(14)]
+    made = graph(topology, {1: 0.6, 2: 0.6}, BOTH_WAYS, spans={1: ones, 2: twos})
+    assert 0.95 < made.concurrency({1, 2}).avoidance < 1.03
+    assert made.concurrency({1, 2}).at_once < 1.5
+    assert make_plan(made).placements[0].shares == "cluster"
+
+
+def test_a_long_wake_up_is_still_a_turn(tmp_path: Path) -> None:
+    """Waker and woken overlap for a third of their time, but one of them always runs: they take turns."""
+    topology = ryzen(tmp_path).topology()
+    step = SECOND // 100
+    ones = [(n * step, n * step + 3 * step // 4) for n in range(100)]
+    twos = [(n * step + step // 2, n * step + 5 * step // 4) for n in range(100)]
+    made = graph(topology, {1: 0.75, 2: 0.75}, BOTH_WAYS, spans={1: ones, 2: twos})
+    assert made.concurrency({1, 2}).at_once > 1.45
+    assert make_plan(made).placements[0].shares == "cpu"
+
+
 def test_on_one_cluster_they_are_left_alone_with_the_reason(tmp_path: Path) -> None:
     """Where all CPUs share a cache, binding to all of them would say nothing."""
     topology = ryzen(tmp_path).topology(allowed={0, 1})

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cpu.machines import Machine
 from tests.cpu.place.graphs import graph
+from tests.cpu.place.live import running_apart
 
 from unjank.cpu import CpuError, ThreadGoneError, read_topology
 from unjank.cpu.place import (
@@ -24,7 +25,6 @@ from unjank.cpu.place import (
 )
 from unjank.cpu.place.trial import judge
 from unjank.cpu.place.wakeups import Member
-from unjank.record.sched import probe
 
 ALLOWED = os.sched_getaffinity(0)
 ONE = frozenset({min(ALLOWED)})
@@ -158,35 +158,11 @@ def test_nothing_to_apply(machine: Machine) -> None:
         try_plan(empty)
 
 
-APART = """
-import os, threading
-there, back = os.pipe(), os.pipe()
-first, *_, last = sorted(os.sched_getaffinity(0))
-def pong():
-    os.sched_setaffinity(0, {last})
-    while data := os.read(there[0], 1): os.write(back[1], data)
-os.sched_setaffinity(0, {first})
-threading.Thread(target=pong, daemon=True).start()
-print("ready", flush=True)
-while True:
-    os.write(there[1], b"x"); os.read(back[0], 1)
-"""
-
-
 @pytest.fixture
 def apart() -> Iterator[int]:
-    """A program whose two threads hand a token to and fro, bound to two CPUs by itself."""
-    if len(ALLOWED) < 2:
-        pytest.skip("needs two CPUs")
-    level = probe().ftrace
-    if not level.works:
-        pytest.skip(f"ftrace does not work here: {level.reason}")
-    process = subprocess.Popen([sys.executable, "-c", APART], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.readline()
-    yield process.pid
-    process.kill()
-    process.communicate()
+    """A program whose two threads hand a token to and fro between two CPUs."""
+    with running_apart() as pid:
+        yield pid
 
 
 def test_a_live_program_is_recorded_and_planned(apart: int) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unjank.cli.cpu._command import ended_by_signals, run
-from unjank.cli.cpu._options import Command, Json, Pids, Tids, check_target, console, say, write_document
+from unjank.cli.cpu._options import Json, Pids, Tids, check_target, console, say, write_document
 from unjank.cli.cpu._threads import choose
 
 if TYPE_CHECKING:
@@ -20,7 +20,9 @@ Frequency = Annotated[
 
 
 def boost(
-    command: Command = None,
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- COMMAND…]", help="A program to run meanwhile.")
+    ] = None,
     seconds: Annotated[
         float | None, typer.Option("--for", min=0.0, metavar="SECONDS", help="End after that time.")
     ] = None,

@@ -46,7 +46,12 @@ def place(
 
     check_target(json)
     trace = _trace_of(targets, apply=apply)
-    limits = Limits(tight_per_s=tight)
+    usual = Limits()
+    limits = Limits(
+        tight_per_s=tight,
+        related_per_s=min(tight, usual.related_per_s),
+        crossed_per_s=min(tight, usual.crossed_per_s),
+    )
     counter = _counter(rate, apply=apply)
     with ended_by_signals():
         plan = make_plan(*_graph(targets, trace, pid, seconds), limits=limits)

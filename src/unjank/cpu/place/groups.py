@@ -24,15 +24,17 @@ class Limits:
         crossed_per_s: Wake-ups to another CPU a second from which on a group is worth binding; with fewer the
             scheduler keeps it together already.
         core_fill: Load up to which threads share a CPU though they may run at once.
-        turns: Number of threads running at once, while any does, up to which they take turns: waker and woken
-            overlap for the time that the wake-up itself takes.
+        turns: Number of threads running at once, while any does, up to which they may take turns: waker and
+            woken overlap for the time that the wake-up itself takes.
+        avoidance: How much longer some of them run than by chance, from which on they do take turns.
     """
 
     tight_per_s: float = 1_000.0
     related_per_s: float = 100.0
     crossed_per_s: float = 100.0
     core_fill: float = 0.9
-    turns: float = 1.5
+    turns: float = 1.75
+    avoidance: float = 1.03
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,16 @@ def core_groups(graph: WakeGraph, limits: Limits) -> list[Group]:
     """Groups of two and more threads that should share a CPU; most wake-ups first."""
 
     def fits(utids: frozenset[int]) -> bool:
-        load = _load(graph, utids)
-        return load <= limits.core_fill or graph.concurrency(utids).at_once <= limits.turns
+        return _load(graph, utids) <= limits.core_fill or takes_turns(graph, utids, limits)
 
     single = [frozenset({utid}) for utid in graph.members]
     return _described(graph, _merged(single, graph.edges, limits.tight_per_s, fits))
+
+
+def takes_turns(graph: WakeGraph, utids: frozenset[int], limits: Limits) -> bool:
+    """Whether these threads hand over rather than run beside each other."""
+    together = graph.concurrency(utids)
+    return together.at_once <= limits.turns and together.avoidance >= limits.avoidance
 
 
 def cluster_groups(

@@ -1,10 +1,11 @@
 """Who wakes whom: the graph of a program's threads, from the kernel's scheduling in a trace."""
 
+import math
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from unjank._errors import CpuError
 from unjank.cpu.errors import AbsentError
@@ -60,15 +61,27 @@ class Edge:
 
 @dataclass(frozen=True)
 class Concurrency:
-    """Some threads together: time with at least one of them running, and their running time summed up, ns."""
+    """How some threads ran beside each other, ns.
+
+    Attributes:
+        busy_ns: Time with at least one of them running.
+        run_ns: Their running time, summed up.
+        chance_ns: What `busy_ns` would be if they ran without regard to each other.
+    """
 
     busy_ns: int
     run_ns: int
+    chance_ns: float
 
     @property
     def at_once(self) -> float:
         """How many ran at once on average, while any did."""
         return self.run_ns / self.busy_ns if self.busy_ns else 0.0
+
+    @property
+    def avoidance(self) -> float:
+        """Above 1 they avoid each other, as threads do that take turns; at 1 each goes its own way."""
+        return self.busy_ns / self.chance_ns if self.chance_ns else 0.0
 
 
 @dataclass(frozen=True)
@@ -93,19 +106,35 @@ class WakeGraph:
 
 
 class ConcurrencyOf:
-    """Answers how much some threads ran at once; asks the trace once for each set."""
+    """Answers how some threads ran beside each other; works it out once for each set."""
 
-    def __init__(self, spans: dict[int, Sequence[tuple[int, int]]]) -> None:
+    def __init__(self, spans: Mapping[int, Sequence[tuple[int, int]]]) -> None:
         """Keeps the running spans of each thread, by utid: begin and end in ns, in order."""
         self._spans = spans
+        bounds = [bound for each in spans.values() for span in each for bound in span]
+        self._window = max(bounds, default=0) - min(bounds, default=0)
         self._known: dict[frozenset[int], Concurrency] = {}
 
     def __call__(self, utids: Iterable[int]) -> Concurrency:
         """The concurrency of these threads."""
         key = frozenset(utids)
         if key not in self._known:
-            self._known[key] = _concurrency([span for utid in key for span in self._spans.get(utid, ())])
+            self._known[key] = self._work_out([self._spans.get(utid, ()) for utid in sorted(key)])
         return self._known[key]
+
+    def _work_out(self, threads: Sequence[Sequence[tuple[int, int]]]) -> Concurrency:
+        run = [sum(end - begin for begin, end in spans) for spans in threads]
+        nobody = math.prod(1 - each / self._window for each in run) if self._window else 1.0
+        busy = _covered(span for spans in threads for span in spans)
+        return Concurrency(busy, sum(run), chance_ns=self._window * (1 - nobody))
+
+
+def _covered(spans: Iterable[tuple[int, int]]) -> int:
+    covered, until = 0, 0
+    for begin, end in sorted(spans):
+        covered += max(end, until) - max(begin, until)
+        until = max(end, until)
+    return covered
 
 
 def read_trace(path: Path, pids: Iterable[int] = ()) -> WakeGraph:
@@ -192,16 +221,8 @@ def _concurrency_of(spans: Sequence[Row]) -> ConcurrencyOf:
     return ConcurrencyOf(dict(by_thread))
 
 
-def _concurrency(spans: list[tuple[int, int]]) -> Concurrency:
-    busy, until = 0, 0
-    for begin, end in sorted(spans):
-        busy += max(end, until) - max(begin, until)
-        until = max(end, until)
-    return Concurrency(busy, sum(end - begin for begin, end in spans))
-
-
 def _rows(tp: TraceProcessor, sql: str) -> list[Row]:
-    return [vars(row) for row in tp.query(sql)]
+    return cast(list[Row], tp.rows(sql))
 
 
 def _topology(tp: TraceProcessor) -> Topology:
