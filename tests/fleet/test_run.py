@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -304,6 +305,29 @@ def test_file_name_that_is_not_text(folder: Path) -> None:
     Path(os.fsdecode(name)).write_bytes(trace_bytes(["odd"]))
     (row,) = run_fleet(os.fsdecode(name), SLICES).arrow().to_pylist()
     assert row["trace"].endswith("t\N{REPLACEMENT CHARACTER}.pftrace")
+
+
+def test_shell_engine(folder: Path, tmp_path: Path) -> None:
+    """A trace_processor_shell gives the same rows; one that dies under a trace costs that trace alone."""
+    shell = tmp_path / "trace_processor_shell"
+    fake = Path(__file__).parents[1] / "trace" / "fake_shell.py"
+    shell.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{fake}" "$@"\n')
+    shell.chmod(0o755)
+    inside = run_fleet(folder, SLICES, workers=2)
+    outside = run_fleet(folder, SLICES, workers=2, shell_path=shell)
+    assert _sorted_rows(outside) == _sorted_rows(inside)
+    (folder / "bad").write_bytes(b"no trace")
+    (failed,) = run_fleet(folder, SLICES, workers=1, shell_path=shell).errors().arrow().to_pylist()
+    assert failed["stage"] == "load"
+
+
+def test_shell_that_does_not_start(folder: Path, tmp_path: Path) -> None:
+    """What a shell says when it fails is one error, before the first trace."""
+    shell = tmp_path / "broken"
+    shell.write_text("#!/bin/sh\necho 'no such library'\nexit 1\n")
+    shell.chmod(0o755)
+    with pytest.raises(UnjankError, match=r"broken failed to start: no such library"):
+        run_fleet(folder, SLICES, workers=1, shell_path=shell)
 
 
 def test_workers_or_dask(folder: Path) -> None:

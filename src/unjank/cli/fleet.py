@@ -55,8 +55,10 @@ def fleet(
     dask: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Let the workers of this Dask scheduler do it.")
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with the result in DIR.")] = False,
-    retry_failed: Annotated[bool, typer.Option(help="With --resume, try failed traces again.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the result in DIR.")] = False,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="With --resume, try failed traces again.")
+    ] = False,
     aggregate: Annotated[
         str | None,
         typer.Option(
@@ -76,7 +78,10 @@ def fleet(
     max_rows: Annotated[int, typer.Option(min=1, help="Rows per trace.")] = 1_000_000,
     max_result: Annotated[str, typer.Option(metavar="SIZE", help="Of the rows, per trace.")] = "128M",
     accept_incomplete: Annotated[
-        bool, typer.Option(help="Take what is left of traces that are cut off, rather than fail them.")
+        bool,
+        typer.Option(
+            "--accept-incomplete", help="Take what is left of traces that are cut off, rather than fail them."
+        ),
     ] = False,
     max_errors: Annotated[
         int | None, typer.Option(min=0, help="Exit with 1 if more traces fail.", show_default="any number")
@@ -97,37 +102,57 @@ def fleet(
     Rows go to DIR/results/*.parquet, traces that failed to DIR/errors.parquet, all traces to
     DIR/traces.parquet. Without TRACES, --aggregate asks the result that is in DIR.
     """
-    from unjank.fleet import Limits, open_fleet, run_fleet, terminal_progress
-
     if output is None:
         raise typer.BadParameter("say with -o DIR where the result goes.")
     if retry_failed and not resume:
         raise typer.BadParameter("--retry-failed goes with --resume.")
     sql, traces = _split(arguments or [], file)
-    begin = time.monotonic()
-    if traces:
-        result = run_fleet(
-            traces,
-            sql,
-            output,
-            workers=workers,
-            dask=dask,
-            resume=resume,
-            retry_failed=retry_failed,
-            accept_incomplete=accept_incomplete,
-            limits=_limits(Limits, timeout, memory, max_rows, max_result),
-            engine=engine.value if engine else None,
-            shell_path=shell_path,
-            show_progress=terminal_progress,
-        )
-        _tell(result, time.monotonic() - begin, json)
-    elif aggregate is not None and sql is None:
-        result = open_fleet(output)
-    else:
+    if not traces and (aggregate is None or sql is not None):
         raise typer.BadParameter("give traces; or --aggregate SQL alone, for a result that is there.")
+    result = _result(
+        traces,
+        sql,
+        output,
+        json,
+        workers=workers,
+        dask=dask,
+        resume=resume,
+        retry_failed=retry_failed,
+        accept_incomplete=accept_incomplete,
+        limits=(timeout, memory, max_rows, max_result),
+        engine=engine.value if engine else None,
+        shell_path=shell_path,
+    )
     if aggregate is not None:
         _print(result, aggregate, aggregate_format)
     _require_few_errors(result, max_errors)
+
+
+def _result(
+    traces: list[str],
+    sql: str | None,
+    output: str,
+    json: str | None,
+    *,
+    limits: tuple[float, str | None, int, str],
+    **options: Any,  # noqa: ANN401  those of run_fleet, by their names
+) -> "FleetResult":
+    """Runs over the traces, or opens the result that is there."""
+    # Imported here: the engine and rich take a while, which the other commands need not wait for.
+    from unjank.fleet import open_fleet, run_fleet, terminal_progress
+
+    if not traces:
+        return open_fleet(output)
+    begin = time.monotonic()
+    try:
+        result = run_fleet(
+            traces, sql, output, limits=_limits(*limits), show_progress=terminal_progress, **options
+        )
+    except KeyboardInterrupt:
+        typer.echo(f"unjank: interrupted; what is done is in {output}, go on with --resume", err=True)
+        raise
+    _tell(result, time.monotonic() - begin, json)
+    return result
 
 
 def _split(arguments: list[str], file: Path | None) -> tuple[str | None, list[str]]:
@@ -139,10 +164,10 @@ def _split(arguments: list[str], file: Path | None) -> tuple[str | None, list[st
     return None, arguments
 
 
-def _limits(
-    limits: "type[Limits]", timeout: float, memory: str | None, max_rows: int, max_result: str
-) -> "Limits":
-    return limits(
+def _limits(timeout: float, memory: str | None, max_rows: int, max_result: str) -> "Limits":
+    from unjank.fleet import Limits
+
+    return Limits(
         seconds=timeout,
         memory_bytes=None if memory is None else _bytes(memory),
         rows=max_rows,

@@ -19,6 +19,7 @@ from unjank.fleet import _descendants
 from unjank.fleet._fetch import Fetcher, FetchError
 from unjank.fleet._job import Job
 from unjank.fleet._metadata import read_facts
+from unjank.fleet._shell_server import shell_server
 from unjank.fleet._wire import Event, receive, send_cells, send_event
 from unjank.trace import EngineDiedError, EngineName, ResultBatch, TraceProcessor
 from unjank.trace.shell import find_shell
@@ -63,6 +64,7 @@ class EngineHost:
         self._job = job
         self._fetcher = Fetcher()
         self._tp: TraceProcessor | None = None
+        self._shell = ""
         self._columns: tuple[str, ...] | None = None
         self._rows = self._bytes = 0
 
@@ -70,9 +72,9 @@ class EngineHost:
         """Starts the engine, and tells that it is there or why not."""
         try:
             if self._job.engine == "shell":
-                find_shell(self._job.shell_path)
+                self._shell = find_shell(self._job.shell_path)
             else:
-                self._tp = self._open(None)
+                self._tp = self._open()
         except UnjankError as error:
             self._send({"event": "unavailable", "cause": str(error)})
         else:
@@ -114,8 +116,8 @@ class EngineHost:
 
     @contextmanager
     def _loaded(self, path: Path | bytes) -> Iterator[TraceProcessor]:
-        if self._job.engine == "shell":
-            with self._open(path) as tp:
+        if self._shell:
+            with shell_server(self._shell) as address, TraceProcessor(path, addr=address) as tp:
                 self._require_complete(tp)
                 yield tp
             return
@@ -124,14 +126,9 @@ class EngineHost:
         self._require_complete(self._tp)
         yield self._tp
 
-    def _open(self, path: Path | bytes | None) -> TraceProcessor:
-        job = self._job
-        return TraceProcessor(
-            path,
-            engine=cast("EngineName | None", job.engine),
-            shell_path=job.shell_path,
-            memory_limit=job.limits.memory_bytes,
-        )
+    def _open(self) -> TraceProcessor:
+        engine = cast("EngineName | None", self._job.engine)
+        return TraceProcessor(engine=engine, memory_limit=self._job.limits.memory_bytes)
 
     def _require_complete(self, tp: TraceProcessor) -> None:
         if tp.incomplete and not self._job.accept_incomplete:
