@@ -19,7 +19,12 @@ _UNJANK = Path(sys.executable).with_name("unjank")
 
 def _run(*arguments: str | Path, cwd: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [_UNJANK, "fleet", *arguments], capture_output=True, text=True, check=False, cwd=cwd
+        [_UNJANK, "fleet", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
     )
 
 
@@ -71,10 +76,10 @@ def test_threshold_on_errors(project: Path) -> None:
     """Failed traces are no failure of the command, unless there are more than the user allows."""
     assert _run(SLICES, "traces", "-o", "out", "--max-errors", "1", cwd=project).returncode == 0
     crossed = _run("traces", "-f", "-", "-o", "other", "--max-errors", "0", cwd=project)
-    assert crossed.returncode == 2  # nothing on standard input is no SQL
+    assert crossed.returncode == 2, crossed.stderr  # nothing on standard input is no SQL
     (project / "query.sql").write_text(SLICES)
     crossed = _run("traces", "-f", "query.sql", "-o", "third", "--max-errors", "0", cwd=project)
-    assert crossed.returncode == 1
+    assert crossed.returncode == 1, crossed.stderr
     assert "1 traces failed (--max-errors 0)" in crossed.stderr
 
 

@@ -33,6 +33,13 @@ def test_over_all_traces(result: FleetResult) -> None:
     assert row == {"n": 4}
 
 
+def test_sums_are_plain_integers(result: FleetResult) -> None:
+    """A sum of integers is an integer of 64 bits, unless it needs more."""
+    table = result.aggregate("SELECT SUM(dur) AS ns, SUM(9223372036854775807) AS huge FROM results").arrow()
+    assert table.to_pylist() == [{"ns": 6_000_000, "huge": 6 * (2**63 - 1)}]
+    assert str(table.schema.field("ns").type) == "int64"
+
+
 @pytest.mark.parametrize(
     "sql",
     [

@@ -67,7 +67,20 @@ def _bounded(found: Any, most: int) -> Any:  # noqa: ANN401  DuckDB's relation; 
         count += batch.num_rows
         if count > most:
             raise QueryError(f"--aggregate: more than {most} rows; aggregate further, or add LIMIT")
-    return arrow.Table.from_batches(batches, reader.schema)
+    return _with_plain_integers(arrow.Table.from_batches(batches, reader.schema))
+
+
+def _with_plain_integers(table: Any) -> Any:  # noqa: ANN401  a pyarrow.Table, and the same again
+    """Sums of integers as int64 where they fit: DuckDB makes them 128 bits wide, others call that decimal."""
+    arrow = require_pyarrow()
+    for index, field in enumerate(table.schema):
+        if arrow.types.is_decimal(field.type) and field.type.scale == 0:
+            try:
+                narrow = table.column(index).cast(arrow.int64())
+            except arrow.ArrowInvalid:
+                continue  # one of them is larger; they stay as they are
+            table = table.set_column(index, field.name, narrow)
+    return table
 
 
 @contextmanager
