@@ -261,6 +261,12 @@ def test_error_of_ours_stops_the_run(folder: Path, tmp_path: Path) -> None:
         run_fleet(folder, SLICES, tmp_path / "out", show_progress=_OnDone(2, fail))
 
 
+def test_result_inside_the_folder_of_traces(folder: Path) -> None:
+    """The result's own files are not taken for traces."""
+    run_fleet(folder, SLICES, folder / "out")
+    assert _counts(run_fleet(folder, SLICES, folder / "out", resume=True)) == _FINE
+
+
 def test_one_run_at_a_time(folder: Path, tmp_path: Path) -> None:
     """A second run into the same folder is refused while the first works."""
     told: list[str] = []

@@ -255,6 +255,7 @@ class SupervisorPool:
     def __init__(self, threads: int) -> None:
         self._threads = threads
         self._idle: list[tuple[Job, Supervisor]] = []
+        self._closed = False
         self._lock = threading.Lock()
 
     def take(self, job: Job) -> Supervisor:
@@ -269,13 +270,18 @@ class SupervisorPool:
         return fitting[0] if fitting else Supervisor(self._sized(job))
 
     def give_back(self, job: Job, supervisor: Supervisor) -> None:
-        """Keeps a supervisor for the next unit."""
+        """Keeps a supervisor for the next unit; where the pool was closed meanwhile, ends it."""
         with self._lock:
-            self._idle.append((job, supervisor))
+            closed = self._closed
+            if not closed:
+                self._idle.append((job, supervisor))
+        if closed:
+            supervisor.close()
 
     def close(self) -> None:
-        """Ends all that are idle."""
+        """Ends all that are idle, and the others when they are given back."""
         with self._lock:
+            self._closed = True
             idle, self._idle = self._idle, []
         for _, supervisor in idle:
             supervisor.close()

@@ -19,8 +19,9 @@ from unjank._errors import UnjankError
 from unjank._version import __version__
 from unjank.fleet._columns import Schema, widest_schema
 from unjank.fleet._extras import require_parquet, require_pyarrow
+from unjank.fleet._footers import FooterCache
 from unjank.fleet._job import Job
-from unjank.fleet._part import RESULTS, Entry, Ledger, read_ledger, rewrite, trace_columns
+from unjank.fleet._part import RESULTS, Entry, Ledger, rewrite, trace_columns
 from unjank.fleet._storage import LocalFolder, Storage
 
 ERRORS, TRACES, MANIFEST = "errors.parquet", "traces.parquet", "fleet.json"
@@ -50,6 +51,7 @@ class Dataset:
     def __init__(self, storage: Storage, run: int) -> None:
         self.storage = storage
         self.run = run
+        self._footers = FooterCache(storage)
 
     @classmethod
     def begin(cls, storage: Storage, job: Job, *, resume: bool) -> "Dataset":
@@ -90,8 +92,7 @@ class Dataset:
 
     def ledgers(self) -> Iterator[tuple[str, Schema, Ledger]]:
         """Of each part its name, columns and traces."""
-        for name in self.part_names():
-            yield (name, *read_ledger(self.storage, name))
+        yield from self._footers.read(self.part_names())
 
     def done(self, *, retry_failed: bool) -> set[str]:
         """Names of the traces that need not be looked at again."""
@@ -109,6 +110,7 @@ class Dataset:
 
         May be called again, also after it was interrupted.
         """
+        self._footers = FooterCache(self.storage)  # a failed trace tried again may have replaced its part
         self._make_uniform()
         return self._write_tables()
 
@@ -125,13 +127,13 @@ class Dataset:
     def _make_uniform(self) -> None:
         schema = self.schema()
         owner = _owners(self.ledgers())
-        for name in self.part_names():
-            found, ledger = read_ledger(self.storage, name)
+        for name, found, ledger in self.ledgers():
             foreign = frozenset(entry.trace for entry in ledger.entries if owner[entry.trace] != name)
             if len(foreign) == len(ledger.entries):
                 self.storage.remove(name)
             elif foreign or found != schema:
                 rewrite(self.storage, name, schema, foreign)
+                self._footers.forget(name)
 
     def _write_tables(self) -> Totals:
         traces = rows = 0

@@ -48,9 +48,14 @@ def resident_bytes(processes: list[Process]) -> int:
 def end(processes: list[Process]) -> None:
     """Ends these processes at once, but none that has taken over an id since."""
     for each in processes:
-        if process(each.pid) == each:
-            with suppress(ProcessLookupError):
-                os.kill(each.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            fd = os.pidfd_open(each.pid)
+            try:
+                # Looked at while the descriptor holds on to the process: its id cannot pass to another.
+                if process(each.pid) == each:
+                    signal.pidfd_send_signal(fd, signal.SIGKILL)
+            finally:
+                os.close(fd)
 
 
 def _children(pid: int) -> list[int]:

@@ -132,7 +132,7 @@ class EngineProcess:
 
     def kill_from_outside(self) -> None:
         """Ends the process; for a thread that does not own it, whose owner then sees it die."""
-        _descendants.end(_descendants.tree(self._process.pid)[:1])
+        _descendants.end(self._tree[:1])
 
     def kill(self) -> None:
         """Ends the process and all below it at once."""

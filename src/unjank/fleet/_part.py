@@ -58,19 +58,19 @@ class Ledger:
     run: int
     entries: tuple[Entry, ...]
 
-    def encode(self) -> dict[bytes, bytes]:
-        """As a Parquet file's metadata."""
+    def encode(self) -> bytes:
+        """As text for a Parquet file's metadata."""
         document = {"schema": _SCHEMA, "run": self.run, "entries": [asdict(entry) for entry in self.entries]}
-        return {_LEDGER_KEY: json.dumps(document, separators=(",", ":")).encode()}
+        return json.dumps(document, separators=(",", ":")).encode()
 
     @classmethod
-    def decode(cls, metadata: Mapping[bytes, bytes] | None) -> "Ledger":
+    def decode(cls, text: bytes) -> "Ledger":
         """What `encode` made.
 
         Raises:
-            ValueError: It is not the metadata of a part.
+            ValueError: It is something else.
         """
-        document = json.loads((metadata or {}).get(_LEDGER_KEY, b"null"))
+        document = json.loads(text)
         if not isinstance(document, dict) or document.get("schema") != _SCHEMA:
             raise ValueError("not written by unjank fleet")
         entries = [Entry(**{**entry, "notes": tuple(entry["notes"])}) for entry in document["entries"]]
@@ -132,7 +132,9 @@ class PartWriter:
 def write_rows(file: BinaryIO, batches: Iterable[Batch], schema: Schema, ledger: Ledger) -> None:
     """Writes batches as a Parquet file with that schema, in row groups of a size that reads well."""
     arrow, parquet = require_pyarrow(), require_parquet()
-    with parquet.ParquetWriter(file, schema.with_metadata(ledger.encode()), compression="zstd") as writer:
+    with parquet.ParquetWriter(
+        file, schema.with_metadata({_LEDGER_KEY: ledger.encode()}), compression="zstd"
+    ) as writer:
         held: list[Batch] = []
         for batch in batches:
             held.append(fit(batch, schema))
@@ -211,7 +213,7 @@ def _ledger_of(file: BinaryIO, url: str, name: str) -> tuple[Schema, Ledger]:
     arrow, parquet = require_pyarrow(), require_parquet()
     try:
         schema = parquet.read_schema(file)
-        return schema.remove_metadata(), Ledger.decode(schema.metadata)
+        return schema.remove_metadata(), Ledger.decode((schema.metadata or {}).get(_LEDGER_KEY, b"null"))
     except (arrow.ArrowException, ValueError, TypeError, KeyError) as error:
         raise UnjankError(
             f"{url}/{name}: is not a part of a fleet's result ({error}); move it elsewhere"

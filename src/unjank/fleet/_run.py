@@ -71,15 +71,23 @@ def run_fleet(
     if workers is not None and dask is not None:
         raise UnjankError("workers are processes here, and a Dask cluster has its own; give one of the two")
     require_parquet()
-    found = find_traces(traces)
+    storage, temporary = _place(output)
+    found = [trace for trace in find_traces(traces) if not storage.holds(trace.name)]
     shell = os.fspath(shell_path) if shell_path is not None else None
     job = Job(sql, engine or ("shell" if shell else None), shell, limits or Limits(), accept_incomplete)
-    temporary = tempfile.TemporaryDirectory(prefix="unjank-fleet-") if output is None else None
-    storage = open_storage(temporary.name if temporary else output or "")
     with locked(storage):
         plan = _Plan(storage, job, found, workers, dask, show_progress or _no_progress)
         dataset, totals = plan.carry_out(resume=resume, retry_failed=retry_failed)
     return FleetResult(dataset, totals, temporary)
+
+
+def _place(
+    output: str | os.PathLike[str] | None,
+) -> "tuple[Storage, tempfile.TemporaryDirectory[str] | None]":
+    if output is not None:
+        return open_storage(output), None
+    temporary = tempfile.TemporaryDirectory(prefix="unjank-fleet-")
+    return open_storage(temporary.name), temporary
 
 
 class _Plan:

@@ -39,6 +39,9 @@ class Storage(Protocol):
     def remove(self, name: str) -> None:
         """Removes a file."""
 
+    def holds(self, place: str) -> bool:
+        """Whether a path or URL leads into this folder, so that it is part of the result."""
+
     def arrow_places(self, names: Iterable[str]) -> tuple[list[str], Any]:
         """Where pyarrow finds files: their paths, and the file system to be given with them."""
 
@@ -92,6 +95,10 @@ class LocalFolder:
         """See Storage."""
         (self.path / name).unlink(missing_ok=True)
 
+    def holds(self, place: str) -> bool:
+        """See Storage."""
+        return not is_url(place) and Path(place).absolute().is_relative_to(self.path)
+
     def arrow_places(self, names: Iterable[str]) -> tuple[list[str], Any]:
         """See Storage."""
         return [str(self.path / name) for name in names], None
@@ -139,6 +146,10 @@ class RemoteFolder:
         """See Storage."""
         if self.exists(name):
             self._fs.rm_file(self._at(name))
+
+    def holds(self, place: str) -> bool:
+        """See Storage."""
+        return place.startswith(f"{self.url}/")
 
     def arrow_places(self, names: Iterable[str]) -> tuple[list[str], Any]:
         """See Storage."""

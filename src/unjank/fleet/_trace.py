@@ -27,11 +27,6 @@ class Trace:
         """The name as valid text, which file names need not be."""
         return self.name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
-    @property
-    def is_remote(self) -> bool:
-        """True for an fsspec URL, false for a path."""
-        return is_url(self.name)
-
 
 def is_url(name: str) -> bool:
     """True for text that fsspec takes for a URL, also a chained one."""
