@@ -132,9 +132,8 @@ class PartWriter:
 def write_rows(file: BinaryIO, batches: Iterable[Batch], schema: Schema, ledger: Ledger) -> None:
     """Writes batches as a Parquet file with that schema, in row groups of a size that reads well."""
     arrow, parquet = require_pyarrow(), require_parquet()
-    with parquet.ParquetWriter(
-        file, schema.with_metadata({_LEDGER_KEY: ledger.encode()}), compression="zstd"
-    ) as writer:
+    noted = schema.with_metadata({_LEDGER_KEY: ledger.encode()})
+    with parquet.ParquetWriter(file, noted, compression="zstd") as writer:
         held: list[Batch] = []
         for batch in batches:
             held.append(fit(batch, schema))

@@ -134,7 +134,8 @@ class _Answer:
         self._names: list[str] = []
         self._batches: list[Batch] = []
         self._last: Event | None = None
-        self._message: Any = shared_protos().QueryResult.CellsBatch
+        # Found through a message: protobuf's Python implementation has no attribute for a nested class.
+        self._message: Any = type(shared_protos().QueryResult().batch.add())
 
     @property
     def complete(self) -> bool:
