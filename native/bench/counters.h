@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "bench/placement.h"
+
 namespace unjank::bench {
 
 inline constexpr std::int64_t kUnknown = -1;
@@ -30,7 +32,7 @@ std::int64_t parse_migrations(std::string_view text) noexcept;
 // The CPUs that a thread was seen on. One thread writes; read when it is done.
 class CpusSeen {
  public:
-  static constexpr int kLimit = 1024;  // as in cpu_set_t
+  static constexpr int kLimit = kMostCpus;
 
   // sched_getcpu() of the calling thread, noted.
   int note_own() noexcept;

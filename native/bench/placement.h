@@ -3,6 +3,8 @@
 
 namespace unjank::bench {
 
+inline constexpr int kMostCpus = 8192;  // of the largest kernel build
+
 // Two CPUs to run a pair of threads on; -1 leaves the choice to the scheduler.
 struct Placement {
   int first = -1;

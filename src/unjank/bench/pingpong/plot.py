@@ -25,8 +25,8 @@ def draw(content: Mapping[str, Any], target: Path) -> None:
     from matplotlib.figure import Figure
 
     cells = [result for result in content["results"] if result["name"] == "pingpong"]
-    figure = Figure(figsize=(13, 3 + 0.28 * len(cells)), layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=[3, 2])
+    figure = Figure(figsize=(15, 3 + 0.28 * len(cells)), layout="constrained")
+    left, right = figure.subplots(1, 2, width_ratios=[1, 1])
     _draw_distributions(left, cells)
     _draw_comparison(right, cells)
     save(figure, content, target)
@@ -71,4 +71,4 @@ def _draw_comparison(axes: "Axes", cells: Sequence[Mapping[str, Any]]) -> None:
 def _bar(axes: "Axes", at: float, ns: float, base: float, colour: str) -> None:
     axes.bar(at, ns / base, width=_BAR, color=colour)
     label = f"{ns / base:.2f}\n{ns:,.0f} ns"
-    axes.text(at, ns / base, label, ha="center", va="bottom", fontsize="small")
+    axes.text(at, ns / base, label, ha="center", va="bottom", fontsize="x-small")
