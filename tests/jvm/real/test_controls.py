@@ -94,19 +94,27 @@ def test_without_the_false_proof_it_links(
 
 
 @pytest.mark.parametrize("way", _WAYS, ids=str)
-def test_missed_escape_is_caught(
-    monkeypatch: pytest.MonkeyPatch, fixture_jar: Path, jdk: Jdk, tmp_path: Path, way: Way
+def test_missed_escape_is_refused(
+    monkeypatch: pytest.MonkeyPatch, jar_with: Callable[[set[str]], Path], tmp_path: Path, way: Way
 ) -> None:
-    """If removed updaters are still read, nothing is written, or the fixture does not run as before."""
+    """An updater that is removed although an array takes it: the output is read again, and not kept."""
+    monkeypatch.setattr(plan, "_may_go", lambda scope, plan, direct: True)
+    with pytest.raises(VerificationError):
+        way.rewrite(jar_with({"leak"}), tmp_path / "out.jar")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("way", _WAYS, ids=str)
+@pytest.mark.usefixtures("unverified")
+def test_missed_escape_shows_in_the_transcript(
+    monkeypatch: pytest.MonkeyPatch, fixture_jar: Path, compiler: Jdk, tmp_path: Path, way: Way
+) -> None:
+    """Were it kept, the fixture would not print what it did."""
     monkeypatch.setattr(plan, "_may_go", lambda scope, plan, direct: True)
     output = tmp_path / "out.jar"
-    try:
-        way.rewrite(fixture_jar, output)
-    except VerificationError:
-        assert not output.exists()
-        return
-    before = run_java(jdk, "fixture.Main", classpath=[fixture_jar], options=["-Xverify:all"])
-    after = run_java(jdk, "fixture.Main", classpath=[output], options=["-Xverify:all"])
+    way.rewrite(fixture_jar, output)
+    before = run_java(compiler, "fixture.Main", classpath=[fixture_jar], options=["-Xverify:all"])
+    after = run_java(compiler, "fixture.Main", classpath=[output], options=["-Xverify:all"])
     assert first_difference(before.stdout, after.stdout) != ""
 
 
