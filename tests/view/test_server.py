@@ -1,5 +1,6 @@
 """The server gives out the UI and one trace, to this machine, and nothing else."""
 
+import os
 import socket
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
@@ -175,8 +176,10 @@ def test_port_that_is_taken(served: ServedTrace, trace: Path) -> None:
 
 def test_traces_that_cannot_be_served(tmp_path: Path) -> None:
     """What is no trace's file is an error before anything listens."""
-    empty = tmp_path / "empty"
+    empty, pipe = tmp_path / "empty", tmp_path / "pipe"
     empty.touch()
-    for path, words in ((tmp_path, "is a folder"), (empty, "is empty"), (tmp_path / "none", "no such file")):
+    os.mkfifo(pipe)
+    bad = {tmp_path: "is a folder", empty: "is empty", tmp_path / "none": "no such file", pipe: "only once"}
+    for path, words in bad.items():
         with pytest.raises(TraceError, match=words):
             serve_trace(path).__enter__()

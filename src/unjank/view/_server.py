@@ -82,7 +82,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if not self.server.is_own_host(self.headers.get("Host")):
             self._refuse(HTTPStatus.MISDIRECTED_REQUEST)
-        elif path == site.presence_path:
+        elif path == site.presence_path and self.command == "GET":
             self._hold()
         elif resource := site.resources.get(path):
             self._give(resource)
