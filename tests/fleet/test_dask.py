@@ -116,6 +116,15 @@ def test_network_is_cut(
     assert _tables(result) == undisturbed
 
 
+def test_relative_paths(cluster: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path means the driver's folder, wherever a worker was started; its name stays as given."""
+    write_traces(tmp_path / "traces", 3)
+    monkeypatch.chdir(tmp_path)
+    result = run_fleet("traces", COUNT_OR_SPIN, "out", dask=cluster.address, limits=_LIMITS)
+    rows = sorted((row["trace"], row["slices"]) for row in result.arrow().to_pylist())
+    assert rows == [(f"traces/t0{number}.pftrace", number) for number in range(3)]
+
+
 def test_trace_that_overruns_on_a_worker(cluster: DaskCluster, tmp_path: Path) -> None:
     """Limits hold on the workers: an endless query is one trace's error, and the Dask worker lives on."""
     traces = tmp_path / "traces"
@@ -128,6 +137,12 @@ def test_trace_that_overruns_on_a_worker(cluster: DaskCluster, tmp_path: Path) -
     assert (row["stage"], row["cause"]) == ("query", "took longer than 3 s; raise --timeout")
     assert result.totals is not None
     assert result.totals.traces == 2
+
+
+def test_address_that_is_none(traces: Path, tmp_path: Path) -> None:
+    """An address of another kind is told at once."""
+    with pytest.raises(UnjankError, match=r"http://127\.0\.0\.1:1: is not an address of Dask's"):
+        run_fleet(traces, _SQL, tmp_path / "out", dask="http://127.0.0.1:1")
 
 
 def test_no_scheduler(traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

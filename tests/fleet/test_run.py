@@ -336,6 +336,13 @@ def test_shell_that_does_not_start(folder: Path, tmp_path: Path) -> None:
         run_fleet(folder, SLICES, workers=1, shell_path=shell)
 
 
+def test_more_workers_than_traces(folder: Path) -> None:
+    """No more processes are started than there are traces; none at all is wrong usage."""
+    assert _counts(run_fleet(folder / "t01.pftrace", SLICES, workers=1000)) == [("t01", 1)]
+    with pytest.raises(UnjankError, match="0 workers can do nothing"):
+        run_fleet(folder, SLICES, workers=0)
+
+
 def test_workers_or_dask(folder: Path) -> None:
     """Processes here and a cluster at once are a contradiction."""
     with pytest.raises(UnjankError, match="give one of the two"):

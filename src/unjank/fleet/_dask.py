@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from unjank._errors import EngineError, UnjankError
@@ -75,7 +76,9 @@ def run_on_dask(
     """
     cluster = _Cluster(address, progress)
     try:
-        units = list(divide(traces, max(1, cluster.threads()), done))
+        here = str(Path.cwd())  # workers have another
+        placed = [replace(trace, base=trace.base or here) for trace in traces]
+        units = list(divide(placed, max(1, cluster.threads()), done))
         orders = [
             Order(number, unit, job, dataset.storage.url, dataset.run) for number, unit in enumerate(units)
         ]
@@ -135,16 +138,30 @@ class _Cluster:
             client.close(timeout=_CONNECT_SECONDS)
 
     def _connected(self) -> Client:
-        client = self._distributed.Client(
-            self._address, timeout=_CONNECT_SECONDS, set_as_default=False, name="unjank-fleet"
-        )
+        try:
+            client = self._distributed.Client(
+                self._address, timeout=_CONNECT_SECONDS, set_as_default=False, name="unjank-fleet"
+            )
+        except ValueError as error:
+            raise UnjankError(f"{self._address}: is not an address of Dask's: {error}") from error
         try:
             client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
-            client.register_plugin(make_plugin(), name=_PLUGIN)
+            self._equip_workers(client)
         except BaseException:
             client.close(timeout=_CONNECT_SECONDS)
             raise
         return client
+
+    def _equip_workers(self, client: Client) -> None:
+        try:
+            client.register_plugin(make_plugin(), name=_PLUGIN)
+        except OSError:
+            raise  # the connection broke
+        except Exception as error:  # whatever a worker raised, who has another Python or no unjank
+            raise UnjankError(
+                f"{self._address}: the workers there can't run unjank fleet ({_in_one_line(error)}); "
+                "they need the same unjank[fleet]"
+            ) from error
 
 
 class _Driver:
@@ -211,7 +228,7 @@ class _Driver:
             return [order]
         if isinstance(error, UnjankError):
             raise error
-        self._give_up(order, " ".join(f"{type(error).__name__}: {error}".split()))
+        self._give_up(order, _in_one_line(error))
         return []
 
     def _give_up(self, order: Order, cause: str) -> None:
@@ -234,6 +251,10 @@ class _Driver:
         self._progress.say("the connection to the Dask scheduler broke; connecting again")
         self._cluster.connect()
         return lost
+
+
+def _in_one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 def do_order(order: Order) -> tuple[Entry, ...]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, cast
 from unjank._errors import UnjankError
 from unjank.findings import Finding, find_all
 from unjank.fleet import _descendants
-from unjank.fleet._fetch import Fetcher, FetchError
+from unjank.fleet._fetch import Fetcher
 from unjank.fleet._job import Job
 from unjank.fleet._metadata import read_facts
 from unjank.fleet._shell_server import shell_server
@@ -212,7 +212,7 @@ def _stage(stage: Stage, name: str | Path) -> Iterator[None]:
         yield
     except EngineDiedError as error:
         raise _Failed(stage, str(error)) from error
-    except (UnjankError, FetchError) as error:
+    except UnjankError as error:
         raise _Failed(stage, _cause(error, str(name))) from error
     except _Failed:
         raise

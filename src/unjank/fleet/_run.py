@@ -73,6 +73,8 @@ def run_fleet(
     require_parquet()
     storage, temporary = _place(output)
     found = [trace for trace in find_traces(traces) if not storage.holds(trace.name)]
+    if not found:
+        raise UnjankError(f"{storage.url}: the traces named are files of the result itself; name others")
     shell = os.fspath(shell_path) if shell_path is not None else None
     job = Job(sql, engine or ("shell" if shell else None), shell, limits or Limits(), accept_incomplete)
     with locked(storage):
@@ -104,9 +106,9 @@ class _Plan:
     ) -> None:
         machine = this_machine()
         self._storage, self._job, self._traces = storage, job, traces
-        self._workers = workers or min(machine.default_workers(), len(traces))
-        if self._workers < 1:
-            raise UnjankError(f"{self._workers} workers can do nothing; give 1 or more")
+        if workers is not None and workers < 1:
+            raise UnjankError(f"{workers} workers can do nothing; give 1 or more")
+        self._workers = min(workers or machine.default_workers(), len(traces))
         self._dask, self._show_progress = dask, show_progress
         share = job.limits.memory_bytes or machine.share_of(self._workers)
         self._job_here = replace(job, limits=replace(job.limits, memory_bytes=share))

@@ -55,7 +55,7 @@ class Supervisor:
             StoppedError: `stop` was called.
             EngineError: There is no engine on this machine.
         """
-        request = {"trace": trace.name, "next": following.name if following else None}
+        request = {"trace": trace.place, "next": following.place if following else None}
         died = ""
         for _ in range(_TRIES):
             answer = _Answer(trace)

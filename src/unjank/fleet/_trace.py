@@ -1,5 +1,6 @@
 """A trace of the fleet: its name, and what its owner knows about it."""
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -12,15 +13,22 @@ class Trace:
     Attributes:
         name: Path or fsspec URL; also what the result calls it.
         metadata: Facts about it by name, such as the device; each becomes a column `trace_NAME`.
+        base: Folder that a relative path starts from; empty is where the program was started.
     """
 
     name: str
     metadata: Mapping[str, str] = field(default_factory=dict)
+    base: str = ""
 
     @classmethod
     def at(cls, name: str) -> "Trace":
         """The trace of a path or URL; folders named `KEY=VALUE` above it are its metadata."""
         return cls(name, facts_in_path(name))
+
+    @property
+    def place(self) -> str:
+        """Where it is: a URL, or a path that starts from `base`."""
+        return self.name if is_url(self.name) else os.path.join(self.base, self.name)  # noqa: PTH118  as given
 
     @property
     def label(self) -> str:
