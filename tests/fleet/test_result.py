@@ -1,5 +1,9 @@
 """A result as pyarrow, pandas and polars; while it is being made and of others."""
 
+import json
+import os
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -18,20 +22,28 @@ def result(folder: Path, tmp_path: Path) -> FleetResult:
     return run_fleet(folder, SLICES, tmp_path / "out", workers=1)
 
 
-def test_pandas(result: FleetResult) -> None:
-    """A DataFrame with the same columns and rows."""
-    pytest.importorskip("pandas", reason="pandas is not installed")
-    frame = result.pandas()
-    assert list(frame.columns) == result.arrow().schema.names
-    assert frame["dur"].tolist() == [1_000_000] * 15
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_data_frames(result: FleetResult, package: str) -> None:
+    """As pandas and as polars the result has the same columns and rows.
 
-
-def test_polars(result: FleetResult) -> None:
-    """A polars DataFrame with the same columns and rows."""
-    pytest.importorskip("polars", reason="polars is not installed")
-    frame = result.polars()
-    assert frame.columns == result.arrow().schema.names
-    assert frame["dur"].to_list() == [1_000_000] * 15
+    Both are in a folder of their own: perfetto imports them where it can, and every program of the other
+    tests would start later.
+    """
+    frames = Path(sys.prefix) / "frames"
+    if not frames.is_dir():
+        pytest.skip(f"pandas and polars are not in {frames} (no wheels for this Python)")
+    program = (
+        "import json, sys; from unjank.fleet import open_fleet\n"
+        f"frame = open_fleet({result.place!r}).{package}()\n"
+        f"assert type(frame).__module__.partition('.')[0] == {package!r}\n"
+        "print(json.dumps([list(frame.columns), [int(value) for value in frame['dur']]]))"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.fspath(frames)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [result.arrow().schema.names, [1_000_000] * 15]
 
 
 @pytest.mark.parametrize("package", ["pandas", "polars"])
@@ -39,7 +51,7 @@ def test_frames_that_are_not_installed(
     result: FleetResult, package: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the package the error says what to install."""
-    monkeypatch.setitem(__import__("sys").modules, package, None)
+    monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(UnjankError, match=f"needs {package}, which is not installed: pip install {package}"):
         getattr(result, package)()
 
