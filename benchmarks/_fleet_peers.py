@@ -1,4 +1,7 @@
-"""What `unjank fleet` is measured against, each run as a program of its own: `-m benchmarks._fleet_peers`."""
+"""What `unjank fleet` is measured against, each run as a program of its own: `-m benchmarks._fleet_peers`.
+
+Imports are where they are used: perfetto looks for pandas once, and only one of these wants it found.
+"""
 
 import sys
 import time
@@ -6,11 +9,11 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from unjank import TraceProcessor
-
 
 def ask_alone(traces: list[str], sql: str) -> None:
     """Loads and queries each trace in one engine, one after the other; prints the seconds of just that."""
+    from unjank import TraceProcessor
+
     with TraceProcessor(traces[0]) as tp:
         tp.rows(sql)
         begin = time.perf_counter()
@@ -29,6 +32,7 @@ def ask_in_plain_pool(traces: list[str], sql: str) -> None:
 
 def ask_with_perfetto(traces: list[str], sql: str) -> None:
     """Perfetto's own BatchTraceProcessor, with the trace_processor_shell on PATH."""
+    sys.path.append(f"{sys.prefix}/frames")  # pandas, which it needs, is where cmake/make_venv puts it
     from perfetto.batch_trace_processor.api import BatchTraceProcessor, BatchTraceProcessorConfig
     from perfetto.trace_processor.api import TraceProcessorConfig
 
@@ -40,6 +44,8 @@ def ask_with_perfetto(traces: list[str], sql: str) -> None:
 
 
 def _ask_one(trace: str, sql: str) -> list[dict[str, Any]]:
+    from unjank import TraceProcessor
+
     with TraceProcessor(trace) as tp:
         return tp.rows(sql)
 

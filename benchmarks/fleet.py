@@ -123,8 +123,10 @@ def _against_perfetto(traces: Path, query: Path, ours: list[float]) -> dict[str,
     if not shutil.which("trace_processor_shell"):
         print("  BatchTraceProcessor is not measured: no trace_processor_shell on PATH")
         return {}
-    theirs = [_peer("ask_with_perfetto", traces, query).seconds for _ in ours]
-    return {"fleet_vs_batch_trace_processor": ratio(ours, theirs)}
+    theirs = [_peer("ask_with_perfetto", traces, query, watch=True) for _ in ours]
+    peak = max(sample for run in theirs for sample in run.memory) / _MIB
+    print(f"  BatchTraceProcessor's peak memory: {peak:.0f} MiB")
+    return {"fleet_vs_batch_trace_processor": ratio(ours, [run.seconds for run in theirs])}
 
 
 def _measure_many(
