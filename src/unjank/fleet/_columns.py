@@ -3,14 +3,19 @@
 A column's type is the widest of its values' types, in the order of `Kind`: only NULLs, integers, floats,
 text, blobs. A number that becomes text is written so that it does not matter which way it came: `1` for the
 integer and for the float 1.0.
+
+`unjank.trace` is imported where it is used: while that takes its time, the workers' processes start already.
 """
 
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from unjank.fleet._extras import require_pyarrow
-from unjank.trace import CellKind, ResultBatch, Value
+
+if TYPE_CHECKING:
+    from unjank.trace import ResultBatch, Value
 
 # Above this, neighbouring integers are the same float.
 _EXACT_IN_FLOAT = 1 << 53
@@ -30,13 +35,6 @@ class Kind(IntEnum):
     BLOB = 4
 
 
-_OF_CELL = {
-    CellKind.NULL: Kind.NULL,
-    CellKind.INTEGER: Kind.INTEGER,
-    CellKind.FLOAT: Kind.FLOAT,
-    CellKind.STRING: Kind.TEXT,
-    CellKind.BLOB: Kind.BLOB,
-}
 _OF_VALUE: dict[type, Kind] = {
     type(None): Kind.NULL,
     bool: Kind.INTEGER,
@@ -65,13 +63,15 @@ def kind_of(type_: Any) -> Kind:  # noqa: ANN401  a pyarrow.DataType
 
 def batch_of_cells(names: Sequence[str], cells: Any) -> Batch:  # noqa: ANN401  a CellsBatch message
     """Rows as the engine sent them."""
+    from unjank.trace import ResultBatch
+
     batch = ResultBatch(tuple(names), cells)
-    kinds = [max(_OF_CELL[CellKind(kind)] for kind in found) for found in batch.kinds() if found]
+    kinds = [max(_kinds_of_cells()[kind] for kind in found) for found in batch.kinds() if found]
     columns = _uniform_columns(batch) or list(zip(*batch.rows(), strict=True))
     return _batch(names, columns, kinds)
 
 
-def batch_of_rows(names: Sequence[str], rows: Sequence[Sequence[Value]]) -> Batch:
+def batch_of_rows(names: Sequence[str], rows: Sequence[Sequence["Value"]]) -> Batch:
     """Rows of Python values."""
     columns: list[Sequence[Value]] = list(zip(*rows, strict=True)) or [()] * len(names)
     kinds = [max((_OF_VALUE[type(value)] for value in column), default=Kind.NULL) for column in columns]
@@ -109,12 +109,27 @@ def with_constants(batch: Batch, constants: dict[str, str | None]) -> Batch:
     return arrow.RecordBatch.from_arrays([*fixed, *batch.columns], names=names)
 
 
+@lru_cache(maxsize=1)
+def _kinds_of_cells() -> dict[int, Kind]:
+    from unjank.trace import CellKind
+
+    return {
+        CellKind.NULL: Kind.NULL,
+        CellKind.INTEGER: Kind.INTEGER,
+        CellKind.FLOAT: Kind.FLOAT,
+        CellKind.STRING: Kind.TEXT,
+        CellKind.BLOB: Kind.BLOB,
+    }
+
+
 def _beside(name: str, taken: Iterable[str]) -> str:
     return f"{name}:1" if name in taken else name
 
 
-def _uniform_columns(batch: ResultBatch) -> list[Sequence[Value]] | None:
+def _uniform_columns(batch: "ResultBatch") -> list[Sequence["Value"]] | None:
     """Columns by slicing, which is far quicker than cell by cell; None where a column mixes kinds."""
+    from unjank.trace import CellKind
+
     width, cells = len(batch.columns), batch.cells
     kinds = list(cells.cells)
     if not kinds or kinds != kinds[:width] * batch.row_count:
@@ -143,7 +158,7 @@ def _texts(joined: bytes | str) -> list[str]:
     return text.split("\0")[:-1]
 
 
-def _batch(names: Sequence[str], columns: Sequence[Sequence[Value]], kinds: Sequence[Kind]) -> Batch:
+def _batch(names: Sequence[str], columns: Sequence[Sequence["Value"]], kinds: Sequence[Kind]) -> Batch:
     arrow = require_pyarrow()
     if not columns or not columns[0]:
         return arrow.RecordBatch.from_arrays([arrow.nulls(0)] * len(names), names=list(names))
@@ -155,7 +170,7 @@ def _batch(names: Sequence[str], columns: Sequence[Sequence[Value]], kinds: Sequ
     return arrow.RecordBatch.from_arrays(arrays, names=list(names))
 
 
-def _mixes(column: Sequence[Value], kind: Kind) -> bool:
+def _mixes(column: Sequence["Value"], kind: Kind) -> bool:
     """Whether values have to be converted to their column's type."""
     return kind > Kind.INTEGER and len({*map(type, column)} - {type(None)}) > 1
 
@@ -171,7 +186,7 @@ def _widen(array: Array, type_: Any) -> Array:  # noqa: ANN401  a pyarrow.DataTy
     return arrow.chunked_array([values]) if isinstance(array, arrow.ChunkedArray) else values
 
 
-def _value_as(value: Value, kind: Kind) -> Value:
+def _value_as(value: "Value", kind: Kind) -> "Value":
     """The value in the type of its column."""
     if value is None:
         return None
@@ -182,7 +197,7 @@ def _value_as(value: Value, kind: Kind) -> Value:
     return float(value) if kind == Kind.FLOAT else value
 
 
-def _as_text(value: Value) -> str:
+def _as_text(value: "Value") -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT_IN_FLOAT:
         return str(int(value))
     return value if isinstance(value, str) else str(value)

@@ -1,6 +1,7 @@
 """Packages of the extra `unjank[fleet]`: imported on first use, with one error that says what to install."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from unjank._errors import UnjankError
@@ -14,6 +15,16 @@ def _require(module: str, purpose: str, install: str = _INSTALL) -> Any:  # noqa
     except ImportError:
         package = module.partition(".")[0]
         raise UnjankError(f"{purpose} needs {package}, which is not installed: {install}") from None
+
+
+def require_fleet_extra() -> None:
+    """Makes sure that pyarrow is there, without taking the time to import it.
+
+    Raises:
+        UnjankError: It is not.
+    """
+    if find_spec("pyarrow") is None:
+        require_pyarrow()
 
 
 def require_pyarrow() -> Any:  # noqa: ANN401  see _require

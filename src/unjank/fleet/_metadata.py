@@ -1,6 +1,9 @@
 """What a trace says of itself: the columns beside its name, the same for every trace."""
 
-from unjank.trace import TraceProcessor
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from unjank.trace import TraceProcessor
 
 # Column (after `trace_`) and the name that Perfetto's table `metadata` has for it.
 _FACTS = {
@@ -23,7 +26,7 @@ ORDER BY id DESC
 """.format(names=", ".join(f"'{name}'" for name in _FACTS.values()))
 
 
-def read_facts(tp: TraceProcessor) -> dict[str, str]:
+def read_facts(tp: "TraceProcessor") -> dict[str, str]:
     """The facts that the trace has; of several values of one the first counts."""
     values = {row["name"]: row["value"] for row in tp.rows(_SQL)}
     return {column: str(values[name]) for column, name in _FACTS.items() if values.get(name) is not None}

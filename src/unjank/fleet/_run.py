@@ -9,7 +9,7 @@ from typing import Protocol
 
 from unjank._errors import QueryError, UnjankError
 from unjank.fleet._dataset import Dataset, Totals, locked
-from unjank.fleet._extras import require_parquet
+from unjank.fleet._extras import require_fleet_extra
 from unjank.fleet._inputs import Source, find_traces
 from unjank.fleet._job import Job, Limits
 from unjank.fleet._local import run_here
@@ -70,7 +70,7 @@ def run_fleet(
     """
     if workers is not None and dask is not None:
         raise UnjankError("workers are processes here, and a Dask cluster has its own; give one of the two")
-    require_parquet()
+    require_fleet_extra()
     storage, temporary = _place(output)
     found = [trace for trace in find_traces(traces) if not storage.holds(trace.name)]
     if not found:

@@ -10,7 +10,6 @@ from unjank.fleet._job import Job
 from unjank.fleet._outcome import Failure, Outcome
 from unjank.fleet._trace import Trace
 from unjank.fleet._wire import Event
-from unjank.trace.protos import shared_protos
 
 # A process that dies without a word was most likely ended by somebody (the kernel, out of memory): another
 # try is worth it. One that dies again and again does so because of the trace.
@@ -134,6 +133,9 @@ class _Answer:
         self._names: list[str] = []
         self._batches: list[Batch] = []
         self._last: Event | None = None
+        # Imported here, where the processes have begun already.
+        from unjank.trace.protos import shared_protos
+
         # Found through a message: protobuf's Python implementation has no attribute for a nested class.
         self._message: Any = type(shared_protos().QueryResult().batch.add())
 
