@@ -19,9 +19,14 @@ def debian_jars() -> list[Path]:
     return _fetched(lambda: _corpus.debian_jars(_corpus.SMALL))
 
 
-def _fetched(fetch: Callable[[], list[Path]]) -> list[Path]:
+def only_with_the_gil() -> None:
+    """Skips what takes JVMs minutes and would be the same with the bytes that this Python writes."""
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        pytest.skip("minutes of JVM time over libraries: the tests with the GIL spend them")
+        pytest.skip("minutes of JVM time: the tests with the GIL spend them")
+
+
+def _fetched(fetch: Callable[[], list[Path]]) -> list[Path]:
+    only_with_the_gil()
     try:
         return fetch()
     except _corpus.CorpusError as error:
