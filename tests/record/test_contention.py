@@ -81,13 +81,32 @@ def test_perfettos_own_library_parses_the_slices(tmp_path: Path) -> None:
         assert row.blocking_tid == row.blocking_thread_tid
 
 
+# contend(lock) waits once for a lock that another thread has.
+CONTEND = """
+        def contend(lock):
+            def holder():
+                with lock: until_waited(lock)
+            t = threading.Thread(target=holder); t.start()
+            while not _record_taken(lock): time.sleep(0.0005)
+            with lock: pass
+            t.join()
+        def _record_taken(lock):
+            if lock.acquire(blocking=False):
+                lock.release()
+                return False
+            return True
+"""
+
+
 def _names(recorded: Recorded) -> set[str]:
     return {piece.args["lock"] for piece in recorded.contentions}
 
 
 def test_names_are_what_the_lock_was_assigned_to(tmp_path: Path) -> None:
     """Attribute, global, local, class attribute, other object's attribute, with the line that assigns."""
-    source = """
+    source = (
+        CONTEND
+        + """
         import dataclasses, types
         module_lock = threading.Lock()
         class Shared:
@@ -97,18 +116,6 @@ def test_names_are_what_the_lock_was_assigned_to(tmp_path: Path) -> None:
         @dataclasses.dataclass
         class Data:
             guard: object = dataclasses.field(default_factory=threading.Lock)
-        def contend(lock):
-            def holder():
-                with lock: until_waited(lock)
-            t = threading.Thread(target=holder); t.start()
-            while not _record_taken(lock): time.sleep(0.0005)
-            with lock: pass
-            t.join()
-        def _record_taken(lock):
-            if lock.acquire(blocking=False):
-                lock.release()
-                return False
-            return True
         def main():
             local_lock = threading.Lock()
             chained = also = threading.Lock()
@@ -118,35 +125,26 @@ def test_names_are_what_the_lock_was_assigned_to(tmp_path: Path) -> None:
                 contend(lock)
         main()
     """
+    )
     names = _names(record_program(tmp_path, source))
     assert {
-        "module_lock (prog.py:16)",
-        "Shared.class_lock (prog.py:18)",
-        "box.boxed (prog.py:20)",
-        "local_lock (prog.py:37)",
-        "chained (prog.py:38)",
-        "nested (prog.py:39)",
-        "Lock in main (prog.py:41)",
+        "module_lock (prog.py:29)",
+        "Shared.class_lock (prog.py:31)",
+        "box.boxed (prog.py:33)",
+        "local_lock (prog.py:38)",
+        "chained (prog.py:39)",
+        "nested (prog.py:40)",
+        "Lock in main (prog.py:42)",
     } <= names
     assert any(name.startswith("Data.guard (") for name in names), names
 
 
 def test_locks_of_one_assignment_have_their_own_names(tmp_path: Path) -> None:
     """Two, four, attributes, a call among them, a nested attribute: each has what it was assigned to."""
-    source = """
+    source = (
+        CONTEND
+        + """
         import types
-        def contend(lock):
-            def holder():
-                with lock: until_waited(lock)
-            t = threading.Thread(target=holder); t.start()
-            while not _record_taken(lock): time.sleep(0.0005)
-            with lock: pass
-            t.join()
-        def _record_taken(lock):
-            if lock.acquire(blocking=False):
-                lock.release()
-                return False
-            return True
         class Pair:
             def __init__(self):
                 self.left, self.right = threading.Lock(), threading.RLock()
@@ -165,6 +163,7 @@ def test_locks_of_one_assignment_have_their_own_names(tmp_path: Path) -> None:
                 contend(lock)
         main()
     """
+    )
     names = {name.partition(" (")[0] for name in _names(record_program(tmp_path, source))}
     assert names >= {
         *("first", "second", "here", "there", "north", "east", "south", "west", "plain", "after"),
