@@ -29,7 +29,7 @@ def test_scan_tells_how_many_calls_could_be_direct(jar: Path) -> None:
     assert result.returncode == 0, result.stderr
     assert "1 of 1 updater calls (100%) could be made direct" in result.stdout
     assert "Updater, holder and value are proven." in result.stdout
-    assert "direct p.Held.next(Lp/Held;)I at 5: p.Held.FU incrementAndGet: proven" in result.stdout
+    assert "direct p.Held.next(Lp/Held;)I at 4: p.Held.FU incrementAndGet: proven" in result.stdout
 
 
 def test_optimize_writes_the_archive_and_its_proof_log(jar: Path, tmp_path: Path) -> None:
@@ -46,7 +46,7 @@ def test_optimize_writes_the_archive_and_its_proof_log(jar: Path, tmp_path: Path
             "entry": "p/Held.class",
             "class_name": "p.Held",
             "method": "next(Lp/Held;)I",
-            "offset": 5,
+            "offset": 4,
             "operation": "incrementAndGet",
             "updater": "p.Held.FU",
             "decision": "direct",

@@ -92,3 +92,22 @@ def test_no_instruction_moves(program: Program, tmp_path: Path, target: str) -> 
 def _is_accessor(key: tuple[str, str]) -> bool:
     """Accessors make an updater anew, which takes more than to read one."""
     return key[1].startswith("()") and key[1].endswith("FieldUpdater;")
+
+
+SHORT = ("get", "set", "lazySet", "compareAndSet", "weakCompareAndSet")
+
+
+@pytest.mark.parametrize("target", ["unsafe", "varhandle"])
+def test_common_helpers_are_short_enough_to_be_inlined(program: Program, tmp_path: Path, target: str) -> None:
+    """C1 inlines methods of up to 35 bytes; what happens rarely is in another method."""
+    _optimize(program.jar, tmp_path / "out.jar", target)
+    with zipfile.ZipFile(tmp_path / "out.jar") as out:
+        cls = parse_class(out.read("p/Main.class"))
+    lengths = {
+        cls.key(method)[0].removeprefix("unjank$"): len(code.code)
+        for method in cls.methods
+        if (code := cls.code(method)) is not None
+    }
+    wanted = [f"{updater}${name}" for updater in "ILO" for name in SHORT]
+    wanted += [f"{updater}$getAndSet" for updater in "ILO" if target == "varhandle"]
+    assert {name: lengths[name] for name in wanted if lengths[name] > 35} == {}

@@ -70,14 +70,14 @@ class Assembler:
 
     def load(self, descriptor: str, slot: int) -> None:
         """Pushes a local variable."""
-        self.op(self._letter(descriptor) + "load", bytes((slot,)))
+        self._local(self._letter(descriptor) + "load", slot)
 
     def store(self, descriptor: str, slot: int) -> None:
         """Pops into a local variable; a new one may only be the next free slot."""
         if slot == sum(map(slots, self._variables)):
             self._variables.append(of_descriptor(descriptor))
             self._frame.locals = self._by_slot()
-        self.op(self._letter(descriptor) + "store", bytes((slot,)))
+        self._local(self._letter(descriptor) + "store", slot)
 
     def store_new(self) -> int:
         """Pops into a new local variable, of the type that is on top of the stack; returns its slot."""
@@ -160,6 +160,13 @@ class Assembler:
         ]
         tables = [(self.pool.add_utf8("StackMapTable"), self._stack_map())] if self._frames else []
         return CodeAttribute(self._max_stack, self._max_locals, bytes(self._code), ranges, tables)
+
+    def _local(self, name: str, slot: int) -> None:
+        """The first four slots have instructions of one byte; short methods are more likely to be inlined."""
+        if slot < 4:
+            self.op(f"{name}_{slot}")
+        else:
+            self.op(name, bytes((slot,)))
 
     def _letter(self, descriptor: str) -> str:
         return _LETTERS.get(of_descriptor(descriptor), "a")

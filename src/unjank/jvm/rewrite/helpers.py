@@ -18,6 +18,7 @@ from unjank.jvm.rewrite.initialise import add_method
 
 _CAST_EXCEPTION = "java/lang/ClassCastException"
 _STEPS = {"getAndIncrement": 1, "incrementAndGet": 1, "getAndDecrement": -1, "decrementAndGet": -1}
+_SHORT = ("get", "set", "lazySet", "compareAndSet", "weakCompareAndSet")
 _UPDATER = 0
 
 
@@ -57,6 +58,18 @@ class Helper:
         name = f"{PREFIX}{self.cell.updater}${self.operation.name}"
         return MemberRef(self.cell.host, name, f"({''.join(self.types)}){self.result}")
 
+    @property
+    def slow(self) -> MemberRef:
+        """The method that the short form of it calls for everything out of the ordinary."""
+        return self.member._replace(name=f"{self.member.name}$slow")
+
+    @property
+    def splits(self) -> bool:
+        """True if it has a short form: C1 inlines methods of up to 35 bytes, which loops do not fit into."""
+        return self.operation.name in _SHORT or (
+            self.cell.target == "varhandle" and Role.FUNCTION not in self.operation.roles
+        )
+
     def _type(self, role: Role, declared: str) -> str:
         if role is Role.HOLDER:
             return OBJECT if self.checks_holder else f"L{self.cell.owner};"
@@ -68,16 +81,21 @@ class Helper:
 
 
 def add_helper(cls: ClassFile, helper: Helper, access: int) -> None:
-    """Adds the method to a class."""
-    code = _Writer(cls, helper).write()
-    add_method(cls, helper.member, code, access | Access.STATIC | Access.SYNTHETIC)
+    """Adds the method to a class, and where that makes it shorter another one for what happens rarely."""
+    flags = Access.STATIC | Access.SYNTHETIC
+    if helper.splits:
+        add_method(cls, helper.member, _Writer(cls, helper, short=True).write(), access | flags)
+        add_method(cls, helper.slow, _Writer(cls, helper, short=False).write(), Access.PRIVATE | flags)
+    else:
+        add_method(cls, helper.member, _Writer(cls, helper, short=False).write(), access | flags)
 
 
 class _Writer:
-    """Writes the code of one helper."""
+    """Writes the code of one helper: all of it, or the short form that leaves the rest to the other."""
 
-    def __init__(self, cls: ClassFile, helper: Helper) -> None:
+    def __init__(self, cls: ClassFile, helper: Helper, *, short: bool) -> None:
         self._helper = helper
+        self._short = short
         self._cell = helper.cell
         self._asm = Assembler(cls.pool, helper.types)
         self._backend = backend(self._asm, helper.cell)
@@ -127,8 +145,8 @@ class _Writer:
         self._asm.label(fits)
 
     def _throw_if(self, condition: str) -> None:
-        self._throws = True
-        self._asm.jump(condition, "wrong")
+        self._throws = not self._short
+        self._asm.jump(condition, "slow" if self._short else "wrong")
 
     def _operate(self) -> None:
         name = self._helper.operation.name
@@ -159,11 +177,14 @@ class _Writer:
         self._asm.jump("ifnull", "comparable")
         self._asm.load(OBJECT, expected)
         self._asm.with_class("instanceof", self._cell.value_class)
-        self._asm.jump("ifne", "comparable")
-        self._backend.get()
-        self._asm.op("pop")
-        self._asm.op("iconst_0")
-        self._asm.give_back("Z")
+        if self._short:
+            self._asm.jump("ifeq", "slow")
+        else:
+            self._asm.jump("ifne", "comparable")
+            self._backend.get()
+            self._asm.op("pop")
+            self._asm.op("iconst_0")
+            self._asm.give_back("Z")
         self._asm.label("comparable")
 
     def _get_and_set(self) -> None:
@@ -236,7 +257,9 @@ class _Writer:
     def _write_slow_path(self) -> None:
         """The updater itself: there is no offset or VarHandle, or the updater is not there yet."""
         self._asm.label("slow")
-        if self._cell.in_owner:
+        operation = self._helper.operation
+        method = MemberRef(operation.kind.class_name, operation.name, operation.descriptor)
+        if self._cell.in_owner and not self._short:
             self._asm.field("getstatic", self._cell.fallback)
         else:
             self._asm.load(self._cell.kind.descriptor, _UPDATER)
@@ -244,9 +267,10 @@ class _Writer:
         for kind in self._helper.types[1:]:
             self._asm.load(kind, slot)
             slot += slots(kind)
-        operation = self._helper.operation
-        method = MemberRef(operation.kind.class_name, operation.name, operation.descriptor)
-        self._asm.invoke("invokevirtual", method)
+        if self._short:
+            self._asm.invoke("invokestatic", self._helper.slow)
+        else:
+            self._asm.invoke("invokevirtual", method)
         self._asm.give_back(self._helper.result)
 
     def _write_throw(self) -> None:
