@@ -71,6 +71,16 @@ def test_process_that_dies_each_time(
     assert outcome.failure.cause == "the worker's process was ended by signal 9, 3 times"
 
 
+def test_temporary_files_go_with_the_process() -> None:
+    """What a process that is killed had fetched is removed."""
+    process = EngineProcess(_JOB)
+    process.start()
+    scratch = Path(process._scratch.name)
+    assert list(scratch.iterdir()), "the folder for remote traces"
+    process.kill()
+    assert not scratch.exists()
+
+
 def test_stop_from_another_thread(supervisor: Supervisor, folder: Path) -> None:
     """A stopped supervisor asks nothing any more."""
     supervisor.stop()

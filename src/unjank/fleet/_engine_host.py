@@ -6,6 +6,7 @@ The process may be killed at any moment; nothing that counts is in it.
 import json
 import os
 import queue
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from unjank.fleet._fetch import Fetcher
 from unjank.fleet._job import Job
 from unjank.fleet._metadata import read_facts
 from unjank.fleet._shell_server import shell_server
-from unjank.fleet._wire import Event, receive, send_cells, send_event
+from unjank.fleet._wire import SCRATCH_PREFIX, Event, receive, send_cells, send_event
 from unjank.trace import EngineDiedError, EngineName, ResultBatch, TraceProcessor
 from unjank.trace.shell import find_shell
 
@@ -196,6 +197,9 @@ def _receive_all(connection: Connection, requests: "queue.SimpleQueue[Event]") -
             requests.put(_received(connection))
     except (EOFError, OSError):
         _descendants.end(_descendants.tree(os.getpid())[1:])
+        scratch = Path(os.environ.get("TMPDIR", ""))
+        if scratch.name.startswith(SCRATCH_PREFIX):  # made by the supervisor, which can't remove it any more
+            shutil.rmtree(scratch, ignore_errors=True)
         os._exit(1)
 
 

@@ -1,6 +1,7 @@
 """The supervisor's end of a worker's process: start, requests, frames, limits, end."""
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ from unjank._errors import EngineError
 from unjank.fleet import _descendants
 from unjank.fleet._job import Job
 from unjank.fleet._machine import WORKER_OVERHEAD_BYTES
-from unjank.fleet._wire import Event, receive, send_event
+from unjank.fleet._wire import SCRATCH_PREFIX, Event, receive, send_event
 
 _START_SECONDS = 300.0  # the first start on a machine compiles the engine
 _END_SECONDS = 5.0
@@ -58,11 +59,14 @@ class EngineProcess:
         self._started = False
         self._memory_limit = job.limits.memory_bytes + WORKER_OVERHEAD_BYTES
         self._last_words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  closed by kill
+        # Its temporary files go with it, however it ends.
+        self._scratch = tempfile.TemporaryDirectory(prefix=SCRATCH_PREFIX)
         self._connection, theirs = Pipe()
         program = _PROGRAM.format(fd=theirs.fileno())
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-c", program],  # -P: nothing is imported from the current folder
             pass_fds=[theirs.fileno()],
+            env={**os.environ, "TMPDIR": self._scratch.name},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=self._last_words,
@@ -142,6 +146,7 @@ class EngineProcess:
         self._process.wait()
         self._connection.close()
         self._last_words.close()
+        self._scratch.cleanup()
 
     def __enter__(self) -> "EngineProcess":
         return self

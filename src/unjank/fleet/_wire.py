@@ -9,6 +9,7 @@ import json
 from multiprocessing.connection import Connection
 from typing import Any
 
+SCRATCH_PREFIX = "unjank-fleet-worker-"  # of the folder that a worker's process has for temporary files
 _JSON, _CELLS = b"J", b"C"
 _SEPARATORS = (",", ":")
 
