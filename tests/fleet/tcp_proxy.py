@@ -14,10 +14,14 @@ class TcpProxy:
 
     Args:
         target: The port.
+
+    Attributes:
+        broken: How many connections were cut.
     """
 
     def __init__(self, target: int) -> None:
         self._target = target
+        self.broken = 0
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
         self._open = threading.Event()
@@ -32,6 +36,7 @@ class TcpProxy:
         self._open.clear()
         with self._lock:
             pairs, self._pairs = self._pairs, set()
+            self.broken += len(pairs)
         for end in (end for pair in pairs for end in pair):
             _reset(end)
 

@@ -108,11 +108,13 @@ def test_network_is_cut(
     cluster: DaskCluster, traces: Path, tmp_path: Path, undisturbed: dict[str, bytes]
 ) -> None:
     """The scheduler is out of everybody's reach for 5 s in the middle: no row lost, none doubled."""
+    before = cluster.proxy.broken
     disturb = _Disturb(3, lambda: cluster.cut(5.0))
     result = run_fleet(
         traces, _SQL, tmp_path / "out", dask=cluster.address, limits=_LIMITS, show_progress=disturb
     )
-    assert "the connection to the Dask scheduler broke; connecting again" in disturb.said
+    # Dask connects again by itself or, where it gives up first, the driver does, and says so.
+    assert cluster.proxy.broken > before
     assert _tables(result) == undisturbed
 
 

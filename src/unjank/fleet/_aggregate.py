@@ -7,7 +7,8 @@ from typing import Any
 
 from unjank._errors import QueryError
 from unjank.fleet._dataset import ERRORS, TRACES, Dataset
-from unjank.fleet._extras import require_duckdb, require_parquet, require_pyarrow
+from unjank.fleet._extras import require_duckdb, require_pyarrow
+from unjank.fleet._part import read_table
 from unjank.fleet._rows import scan_rows
 
 AGGREGATE_ROWS = 1_000_000
@@ -51,8 +52,7 @@ def _sources(dataset: Dataset) -> dict[str, Any]:
     sources = {"results": scan_rows(dataset)}
     for name, file_name in (("errors", ERRORS), ("traces", TRACES)):
         if dataset.storage.exists(file_name):
-            with dataset.storage.open(file_name) as file:
-                sources[name] = require_parquet().read_table(file)
+            sources[name] = read_table(dataset.storage, file_name)
     return sources
 
 

@@ -150,15 +150,28 @@ def read_ledger(storage: Storage, name: str) -> tuple[Schema, Ledger]:
     Raises:
         UnjankError: The file is not a part.
     """
-    with storage.open(name) as file:
-        return _ledger_of(file, storage.url, name)
+    arrow, parquet = require_pyarrow(), require_parquet()
+    try:
+        with storage.arrow_footer(name) as file:
+            schema = parquet.read_schema(file)
+        return schema.remove_metadata(), Ledger.decode((schema.metadata or {}).get(_LEDGER_KEY, b"null"))
+    except (arrow.ArrowException, ValueError, TypeError, KeyError) as error:
+        raise UnjankError(
+            f"{storage.url}/{name}: is not a part of a fleet's result ({error}); move it elsewhere"
+        ) from None
+
+
+def read_table(storage: Storage, name: str) -> Any:  # noqa: ANN401  a pyarrow.Table
+    """All rows of a Parquet file."""
+    with storage.arrow_file(name) as file:
+        return require_parquet().ParquetFile(file).read()
 
 
 def rewrite(storage: Storage, name: str, schema: Schema, without: frozenset[str]) -> None:
     """Writes a part again: with that schema, and without the rows and entries of some traces."""
     arrow, parquet = require_pyarrow(), require_parquet()
-    with storage.open(name) as old:
-        _, ledger = _ledger_of(old, storage.url, name)
+    _, ledger = read_ledger(storage, name)
+    with storage.arrow_file(name) as old:
         kept = tuple(entry for entry in ledger.entries if entry.trace not in without)
         batches = parquet.ParquetFile(old).iter_batches(_ROWS_PER_GROUP)
         if without:
@@ -206,17 +219,6 @@ def _empty_schema() -> Schema:
 
 def _digest(names: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(names).encode()).hexdigest()[:24]
-
-
-def _ledger_of(file: BinaryIO, url: str, name: str) -> tuple[Schema, Ledger]:
-    arrow, parquet = require_pyarrow(), require_parquet()
-    try:
-        schema = parquet.read_schema(file)
-        return schema.remove_metadata(), Ledger.decode((schema.metadata or {}).get(_LEDGER_KEY, b"null"))
-    except (arrow.ArrowException, ValueError, TypeError, KeyError) as error:
-        raise UnjankError(
-            f"{url}/{name}: is not a part of a fleet's result ({error}); move it elsewhere"
-        ) from None
 
 
 def _without(batch: Batch, names: Any) -> Batch:  # noqa: ANN401  a pyarrow.Array

@@ -6,7 +6,8 @@ from typing import Any
 
 from unjank.fleet._aggregate import AGGREGATE_ROWS, AGGREGATE_SECONDS, aggregate
 from unjank.fleet._dataset import ERRORS, TRACES, Dataset, Totals
-from unjank.fleet._extras import require_pandas, require_parquet, require_polars
+from unjank.fleet._extras import require_pandas, require_polars
+from unjank.fleet._part import read_table
 from unjank.fleet._rows import read_rows
 from unjank.fleet._storage import open_storage
 
@@ -112,8 +113,7 @@ class FleetResult:
         return FleetTable(aggregate(self._dataset, sql, rows=rows, seconds=seconds))
 
     def _read(self, name: str) -> FleetTable:
-        with self._dataset.storage.open(name) as file:
-            return FleetTable(require_parquet().read_table(file))
+        return FleetTable(read_table(self._dataset.storage, name))
 
 
 def open_fleet(place: str | os.PathLike[str]) -> FleetResult:

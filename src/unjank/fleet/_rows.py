@@ -4,17 +4,16 @@ from typing import Any
 
 from unjank.fleet._columns import fit
 from unjank.fleet._dataset import Dataset
-from unjank.fleet._extras import require_dataset, require_parquet, require_pyarrow
+from unjank.fleet._extras import require_dataset, require_pyarrow
+from unjank.fleet._part import read_table
 
 
 def read_rows(dataset: Dataset) -> Any:  # noqa: ANN401  a pyarrow.Table
     """All rows in memory; parts of an interrupted run are brought to the same columns and types."""
-    arrow, parquet = require_pyarrow(), require_parquet()
+    arrow = require_pyarrow()
     schema = dataset.schema()
-    tables = []
-    for name in dataset.part_names():
-        with dataset.storage.open(name) as file:
-            tables.append(fit(parquet.read_table(file).combine_chunks(), schema))
+    parts = (read_table(dataset.storage, name) for name in dataset.part_names())
+    tables = [fit(part.combine_chunks(), schema) for part in parts]
     return arrow.concat_tables(tables) if tables else schema.empty_table()
 
 

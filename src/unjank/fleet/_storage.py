@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
 from unjank._errors import UnjankError
-from unjank.fleet._extras import require_fsspec
+from unjank.fleet._extras import require_fsspec, require_pyarrow
 from unjank.fleet._trace import is_url
 
 _LOCAL_PREFIX = "file://"
+_PARQUET_MAGIC = b"PAR1"
+_FOOTER_BYTES = 64 << 10  # nearly all footers are shorter
 
 
 class Storage(Protocol):
@@ -32,6 +34,16 @@ class Storage(Protocol):
 
     def open(self, name: str) -> BinaryIO:
         """Opens a file to read it, at any place."""
+
+    def arrow_file(self, name: str) -> Any:  # noqa: ANN401  a pyarrow.NativeFile
+        """A Parquet file for Arrow to read, without Python's help.
+
+        Arrow reads with threads of its own. One that holds a Python object as the interpreter ends needs the
+        GIL to let go of it, cannot have it any more, and the process aborts.
+        """
+
+    def arrow_footer(self, name: str) -> Any:  # noqa: ANN401  see arrow_file
+        """A file with the footer of a Parquet file, and perhaps its rows."""
 
     def replace(self, name: str) -> Any:  # noqa: ANN401  a context manager; Protocol can't say it shorter
         """Context manager: a binary file that takes the name when the block ends well."""
@@ -75,6 +87,12 @@ class LocalFolder:
     def open(self, name: str) -> BinaryIO:
         """See Storage."""
         return (self.path / name).open("rb")
+
+    def arrow_file(self, name: str) -> Any:  # noqa: ANN401  see Storage
+        """See Storage."""
+        return require_pyarrow().OSFile(str(self.path / name))
+
+    arrow_footer = arrow_file
 
     @contextmanager
     def replace(self, name: str) -> Iterator[BinaryIO]:
@@ -133,6 +151,18 @@ class RemoteFolder:
         file: BinaryIO = self._fs.open(self._at(name), "rb")
         return file
 
+    def arrow_file(self, name: str) -> Any:  # noqa: ANN401  see Storage
+        """See Storage."""
+        return _arrow_copy(self._fs.cat_file(self._at(name)))
+
+    def arrow_footer(self, name: str) -> Any:  # noqa: ANN401  see Storage
+        """See Storage."""
+        tail = self._fs.cat_file(self._at(name), start=-_FOOTER_BYTES)
+        length = int.from_bytes(tail[-8:-4], "little") + 8  # with its own length and the magic number
+        if length > len(tail):
+            tail = self._fs.cat_file(self._at(name), start=-length)
+        return _arrow_copy(_PARQUET_MAGIC + tail[-length:])
+
     @contextmanager
     def replace(self, name: str) -> Iterator[BinaryIO]:
         """See Storage."""
@@ -157,6 +187,14 @@ class RemoteFolder:
 
     def _at(self, name: str) -> str:
         return f"{self._root}/{name}"
+
+
+def _arrow_copy(content: bytes) -> Any:  # noqa: ANN401  a pyarrow.BufferReader
+    """In Arrow's own memory: a Python object's would be let go of by a thread of Arrow's, see arrow_file."""
+    arrow = require_pyarrow()
+    stream = arrow.BufferOutputStream()
+    stream.write(content)
+    return arrow.BufferReader(stream.getvalue())
 
 
 @contextmanager
