@@ -40,6 +40,7 @@ class Slots {
  private:
   Slot add(Item item) {
     items_.push_back(item);
+    free_.reserve(items_.capacity());  // so that freeing a slot needs no memory
     positions_.resize(items_.size());
     return static_cast<Slot>(items_.size() - 1);
   }

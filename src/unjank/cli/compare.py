@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from unjank.cli.query import Engine
+from unjank.cli._engine import EngineChoice, ShellPath
 from unjank.cli.report import EXIT_THRESHOLD_CROSSED, FailOn
 
 
@@ -22,13 +22,8 @@ def compare(
     fail_on: Annotated[
         FailOn | None, typer.Option(help="Exit with 1 if something new or worse is as bad as this or worse.")
     ] = None,
-    engine: Annotated[
-        Engine | None,
-        typer.Option(help="wasm: in this process; shell: a trace_processor_shell.", show_default="wasm"),
-    ] = None,
-    shell_path: Annotated[
-        Path | None, typer.Option(help="The shell; otherwise the one on PATH.", show_default=False)
-    ] = None,
+    engine: EngineChoice = None,
+    shell_path: ShellPath = None,
     top: Annotated[int, typer.Option(min=1, help="Number of entries of each change to list.")] = 10,
 ) -> None:
     """Tell what is new, worse, better and gone in a trace, compared with another one."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from unjank.cli.query import Engine, read_sql
+from unjank.cli._engine import Engine, ShellPath
+from unjank.cli.query import read_sql
 
 if TYPE_CHECKING:
     from unjank.fleet import FleetResult, Limits
@@ -93,9 +94,7 @@ def fleet(
         Engine | None,
         typer.Option(help="wasm: in the worker; shell: a trace_processor_shell.", show_default="wasm"),
     ] = None,
-    shell_path: Annotated[
-        Path | None, typer.Option(help="The shell; otherwise the one on PATH.", show_default=False)
-    ] = None,
+    shell_path: ShellPath = None,
 ) -> None:
     """Ask many traces the same: SQL or, without any, the findings of `unjank report`.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from unjank.cli.query import Engine
+from unjank.cli._engine import Engine, ShellPath
 
 
 def mcp(
@@ -16,9 +16,7 @@ def mcp(
         Engine | None,
         typer.Option(help="wasm: unjank's own; shell: a trace_processor_shell.", show_default="wasm"),
     ] = None,
-    shell_path: Annotated[
-        Path | None, typer.Option(help="The shell; otherwise the one on PATH.", show_default=False)
-    ] = None,
+    shell_path: ShellPath = None,
 ) -> None:
     """Serve traces to a language model: an MCP server on standard input and output."""
     from unjank.mcp import TraceTools, serve

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from unjank import UnjankError
+from unjank.cli._engine import Engine, EngineChoice, ShellPath
 from unjank.cli._interrupt import interruptible
 
 
@@ -18,14 +19,6 @@ class OutputFormat(StrEnum):
     CSV = "csv"
     JSON = "json"
     PARQUET = "parquet"
-
-
-class Engine(StrEnum):
-    """What runs the SQL."""
-
-    WASM = "wasm"
-    WASM64 = "wasm64"
-    SHELL = "shell"
 
 
 _STDIO = "-"
@@ -44,14 +37,8 @@ def query(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write to a file.", show_default=False)
     ] = None,
-    engine: Annotated[
-        Engine | None,
-        typer.Option(help="wasm: in this process; shell: a trace_processor_shell.", show_default="wasm"),
-    ] = None,
-    shell_path: Annotated[
-        Path | None,
-        typer.Option(help="The shell; otherwise the one on PATH.", show_default=False),
-    ] = None,
+    engine: EngineChoice = None,
+    shell_path: ShellPath = None,
 ) -> None:
     """Run SQL on a trace. Of several statements the last one's rows are printed.
 

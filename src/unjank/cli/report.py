@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from unjank.cli.query import Engine
+from unjank.cli._engine import EngineChoice, ShellPath
 
 EXIT_THRESHOLD_CROSSED = 1
 
@@ -34,13 +34,8 @@ def report(
     fail_on: Annotated[
         FailOn | None, typer.Option(help="Exit with 1 if a finding is as bad as this or worse.")
     ] = None,
-    engine: Annotated[
-        Engine | None,
-        typer.Option(help="wasm: in this process; shell: a trace_processor_shell.", show_default="wasm"),
-    ] = None,
-    shell_path: Annotated[
-        Path | None, typer.Option(help="The shell; otherwise the one on PATH.", show_default=False)
-    ] = None,
+    engine: EngineChoice = None,
+    shell_path: ShellPath = None,
     top: Annotated[int, typer.Option(min=1, help="Number of findings of each kind to list.")] = 10,
 ) -> None:
     """Tell which threads of a trace waited, for whom, why, and what to do."""

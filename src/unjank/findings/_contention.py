@@ -69,18 +69,18 @@ class Contention:
     is_open: bool
     waiter_site: Site | None
     owner_site: Site | None
-    waiters: int | None
-    lock: str | None
-    lock_id: int | None
-    lock_type: str | None
-    result: str | None
-    stack: str | None
-    waiter_path: str | None
-    owner_path: str | None
-    gil_ns: int | None
-    owner_run_ns: int | None
-    owner_wait_ns: int | None
-    owner_nice: int | None
+    waiters: int | None = None
+    lock: str | None = None
+    lock_id: int | None = None
+    lock_type: str | None = None
+    result: str | None = None
+    stack: str | None = None
+    waiter_path: str | None = None
+    owner_path: str | None = None
+    gil_ns: int | None = None
+    owner_run_ns: int | None = None
+    owner_wait_ns: int | None = None
+    owner_nice: int | None = None
     is_logged: bool = False
 
     @property

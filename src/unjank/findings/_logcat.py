@@ -53,17 +53,6 @@ def _contention(wait: LoggedWait, waiter: Thread, end: int, threads: ThreadTable
         waiter_site=wait.waiter_site,
         owner_site=wait.owner_site,
         waiters=wait.waiters,
-        lock=None,
-        lock_id=None,
-        lock_type=None,
-        result=None,
-        stack=None,
-        waiter_path=None,
-        owner_path=None,
-        gil_ns=None,
-        owner_run_ns=None,
-        owner_wait_ns=None,
-        owner_nice=None,
         is_logged=True,
     )
 
