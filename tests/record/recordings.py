@@ -122,5 +122,6 @@ def record_command(
         timeout=60,
         check=False,
     )
+    sys.stderr.write(done.stderr)  # pytest shows it with a failure
     slices = read_slices(output) if output.is_file() and output.stat().st_size else []
     return Recorded(done.returncode, done.stdout, done.stderr, slices)
