@@ -1,6 +1,8 @@
-"""Fixtures for all tests: where the real traces are."""
+"""Fixtures for all tests: where the real traces are, and Ctrl-C as a terminal has it."""
 
 import os
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,14 @@ def _data_folder(variable: str, default: Path) -> Path:
     if not folder.is_dir():
         pytest.skip(f"no folder {folder}; name one in {variable}")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def ctrl_c() -> Iterator[None]:
+    """SIGINT interrupts, here and in child processes, though a shell's background job inherits it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")
