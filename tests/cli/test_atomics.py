@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.jvm.classes import Holder, holder_class, zip_bytes
 
+from unjank.jvm.classfile import Access
+
 
 def _atomics(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", "from unjank.cli import main; main()", "atomics", *map(str, arguments)]
@@ -76,6 +78,25 @@ def test_several_archives_go_into_a_folder(jar: Path, tmp_path: Path) -> None:
         path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*.jar")
     )
     assert names == ["b.jar", "held.jar", "lib/a.jar"]
+
+
+def test_what_cannot_be_written_is_told_before_anything_is(jar: Path, tmp_path: Path) -> None:
+    """A folder that is missing for the JSON, or cannot be made for the archive: one line, no output."""
+    log = _atomics("optimize", jar, "-o", tmp_path / "out.jar", "--json", tmp_path / "no" / "log.json")
+    assert log.returncode == 2
+    assert "there is no folder" in log.stderr
+    assert not (tmp_path / "out.jar").exists()
+    folder = _atomics("optimize", jar, "-o", jar / "out.jar")
+    assert folder.returncode == 2
+    assert folder.stderr == f"unjank: cannot make the folder {jar}: File exists; name another place with -o\n"
+
+
+def test_reasons_are_not_folded(tmp_path: Path) -> None:
+    """The longest reason stands on one line, also where output is 80 columns wide."""
+    path = tmp_path / "open.jar"
+    path.write_bytes(zip_bytes({"p/Held.class": holder_class(Holder(updater_access=Access.STATIC))}))
+    result = _atomics("scan", path)
+    assert "updater-not-static-final" in result.stdout
 
 
 def test_two_archives_for_one_file_are_refused(jar: Path, tmp_path: Path) -> None:

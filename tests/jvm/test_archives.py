@@ -49,6 +49,23 @@ def _raw(path: Path, name: str) -> bytes:
         return b"".join(reader.chunks(*reader.region(entry)))
 
 
+def test_a_pipe_is_not_replaced(tmp_path: Path) -> None:
+    """What is no regular file is refused as output and stays as it is: /dev/null is one."""
+    os.mkfifo(tmp_path / "out.jar")
+    with pytest.raises(ArchiveError, match="is no regular file, and would be replaced by one"):
+        optimize(zip_bytes({"p/Held.class": HELD}), tmp_path)
+    assert (tmp_path / "out.jar").is_fifo()
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    """The file it leads to gets the output."""
+    (tmp_path / "kept.jar").write_bytes(b"old")
+    (tmp_path / "out.jar").symlink_to("kept.jar")
+    optimize(zip_bytes({"p/Held.class": HELD}), tmp_path)
+    assert (tmp_path / "out.jar").is_symlink()
+    assert (tmp_path / "kept.jar").read_bytes().startswith(b"PK")
+
+
 def test_unchanged_entries_are_copied_bit_for_bit(tmp_path: Path) -> None:
     """Packed bytes, local record, time and extra fields; also of an entry that was written to a pipe."""
     jar = zip_bytes(

@@ -109,6 +109,18 @@ def test_what_cannot_be_started_is_said_in_one_line(tmp_path: Path, command: tup
     assert not (tmp_path / "out.pftrace").exists()
 
 
+def test_a_pipe_as_output_is_not_removed(tmp_path: Path) -> None:
+    """Of a program that cannot be started only a trace file goes, not a pipe or device given in its place."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDWR)  # opening the other end then does not wait
+    try:
+        assert record_command(tmp_path, "missing.py", trace=pipe).exit_code != 0
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
+
+
 def test_an_output_that_cannot_be_written_is_said_before_the_program_starts(tmp_path: Path) -> None:
     """Exit code 2, one line with the path and the cause; the program did not run."""
     script = write_program(tmp_path, "print('ran')")

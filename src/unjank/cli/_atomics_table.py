@@ -59,7 +59,8 @@ def _headline(result: ScanResult | OptimizeResult, direct: int) -> str:
     share = f"{direct} of {total} updater calls ({direct / total:.0%})"
     if isinstance(result, ScanResult):
         return f"{share} could be made direct"
-    classes = f"{len(result.classes_changed)} classes changed, {len(result.classes_added)} added"
+    changed = len(result.classes_changed)
+    classes = f"{changed} {'class' if changed == 1 else 'classes'} changed, {len(result.classes_added)} added"
     return f"{share} are direct through {result.target}; {classes}; written to {escape(result.output)}"
 
 
@@ -73,8 +74,9 @@ def _maker(dex: DexFile) -> str:
 def _reasons(sites: Sequence[SiteRecord]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("calls", justify="right")
-    for column in ("decision", "reason", "meaning"):
-        table.add_column(column, overflow="fold")
+    for column in ("decision", "reason"):  # a reason is to be looked up: it is not folded
+        table.add_column(column, no_wrap=True)
+    table.add_column("meaning", overflow="fold")
     counts = Counter((site.decision, site.reason) for site in sites)
     for (decision, reason), count in sorted(counts.items(), key=lambda item: (item[0][0], -item[1])):
         style = "green" if decision is Decision.DIRECT else "yellow"
@@ -85,8 +87,9 @@ def _reasons(sites: Sequence[SiteRecord]) -> Table:
 def _updaters(updaters: Sequence[UpdaterRecord]) -> Table:
     table = Table(box=None, pad_edge=False)
     table.add_column("updaters", justify="right")
-    for column in ("outcome", "reason", "meaning"):
-        table.add_column(column, overflow="fold")
+    for column in ("outcome", "reason"):
+        table.add_column(column, no_wrap=True)
+    table.add_column("meaning", overflow="fold")
     counts = Counter((updater.outcome, updater.refusal or "") for updater in updaters)
     for (outcome, refusal), count in sorted(counts.items()):
         meaning = Reason(refusal).explanation if refusal else _WITHOUT_REFUSAL[outcome]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unjank import UnjankError
+from unjank.cli._json_option import check_target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,7 @@ def scan(
     """Tell which updater calls could be made direct, and why not the others. Writes nothing."""
     from unjank.jvm import scan_archive
 
+    check_target(json)
     results = [scan_archive(path) for path in paths]
     _report("scan", results, json, list_calls=list_calls)
 
@@ -90,10 +92,11 @@ def optimize(
     """Make proven updater calls direct; the JSON is the proof log."""
     from unjank.jvm import OptimizeOptions, optimize_archive
 
+    check_target(json)
     options = OptimizeOptions(target.value if target else None, checked, signatures.value)
     results = []
     for source, destination in _jobs(paths, output):
-        destination.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(destination.parent)
         results.append(optimize_archive(source, destination, options))
     _report("optimize", results, json, list_calls=list_calls)
 
@@ -115,6 +118,15 @@ def _jobs(paths: list[Path], output: Path) -> list[tuple[Path, Path]]:
         if destinations.count(destination) > 1:
             raise UnjankError(f"{source} and another archive would both become {destination}; run them apart")
     return jobs
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnjankError(
+            f"cannot make the folder {folder}: {error.strerror}; name another place with -o"
+        ) from error
 
 
 def _below(path: Path) -> list[tuple[Path, Path]]:

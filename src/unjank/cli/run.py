@@ -35,7 +35,8 @@ def run(
     for note in result.notes:
         typer.echo(f"unjank: {note}", err=True)
     if not result.started:
-        path.unlink(missing_ok=True)
+        if path.is_file():  # and not a device or pipe, which is not ours to remove
+            path.unlink()
     elif result.recorded:
         _report(path, json_path, html_path)
     return result.exit_code

@@ -17,15 +17,18 @@ def optimize_archive(source: Path, output: Path, options: OptimizeOptions) -> Op
     """Makes the proven calls of a jar or AAR direct, nested archives included.
 
     The output is written to a temporary file beside it, read and verified again, and renamed. Without
-    anything to change it is a copy of the source.
+    anything to change it is a copy of the source. Of a symbolic link, the file it leads to is replaced.
 
     Raises:
         ArchiveError: The source is no jar or AAR, is damaged, signed, not safe to read, or its module lacks
-            what the target needs; or the output cannot be written.
+            what the target needs; or the output cannot be written, or is no regular file: a device or pipe
+            would be replaced.
         VerificationError: The output is not what it should be; nothing is left behind.
     """
     if source.is_dir():
         raise ArchiveError(f"{source} is a folder; name the archives in it")
+    if output.exists() and not output.is_file():
+        raise ArchiveError(f"{output} is no regular file, and would be replaced by one; name a file with -o")
     with ZipReader.open(source) as reader:
         kind = kind_of(entry.name for entry in reader.entries)
         if kind is ArchiveKind.APK:
@@ -34,7 +37,7 @@ def optimize_archive(source: Path, output: Path, options: OptimizeOptions) -> Op
             )
         target: Target = options.target or ("unsafe" if kind is ArchiveKind.AAR else "varhandle")
         totals = Totals(options, target, android=kind is ArchiveKind.AAR, budget=Budget(reader.size))
-        _write(reader, source, output, totals)
+        _write(reader, source, output.resolve(), totals)
     return OptimizeResult(
         source=str(source),
         output=str(output),

@@ -44,15 +44,6 @@ def write_document(content: Mapping[str, Any], target: str) -> None:
     write_json(content, sys.stdout if target == "-" else Path(target), indent=1)
 
 
-def check_target(json: str | None) -> None:
-    """Finds a folder that is missing before anything is done."""
-    from unjank import UnjankError
-
-    if json not in (None, "-") and not Path(json).absolute().parent.is_dir():
-        folder = Path(json).absolute().parent
-        raise UnjankError(f"cannot write {json}: there is no folder {folder}; make it, or change --json")
-
-
 def console() -> "Console":
     """Where tables go: as wide as the terminal, or as the tables are."""
     from rich.console import Console

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unjank.cli._json_option import check_target
 from unjank.cli.cpu._command import ended_by_signals, run
-from unjank.cli.cpu._options import Json, Pids, Tids, check_target, console, say, write_document
+from unjank.cli.cpu._options import Json, Pids, Tids, console, say, write_document
 from unjank.cli.cpu._threads import choose
 
 if TYPE_CHECKING:

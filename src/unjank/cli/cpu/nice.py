@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unjank import UnjankError
+from unjank.cli._json_option import check_target
 from unjank.cli.cpu._change import change
 from unjank.cli.cpu._command import become
-from unjank.cli.cpu._options import For, Json, Name, Pids, Tids, Watch, check_target, say
+from unjank.cli.cpu._options import For, Json, Name, Pids, Tids, Watch, say
 from unjank.cli.cpu._threads import Chosen, choose
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from typing import Annotated
 
 import typer
 
+from unjank.cli._json_option import check_target
 from unjank.cli.cpu._change import change
 from unjank.cli.cpu._command import become
-from unjank.cli.cpu._options import Command, For, Json, Name, Pids, Tids, Watch, check_target
+from unjank.cli.cpu._options import Command, For, Json, Name, Pids, Tids, Watch
 from unjank.cli.cpu._threads import choose
 
 

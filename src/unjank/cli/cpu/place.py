@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unjank.cli._json_option import check_target
 from unjank.cli.cpu._command import ended_by_signals
-from unjank.cli.cpu._options import Json, check_target, console, say, write_document
+from unjank.cli.cpu._options import Json, console, say, write_document
 from unjank.cli.cpu._threads import process_ids
 
 if TYPE_CHECKING:

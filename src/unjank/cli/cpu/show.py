@@ -2,7 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from unjank.cli.cpu._options import Json, check_target, console, write_document
+from unjank.cli._json_option import check_target
+from unjank.cli.cpu._options import Json, console, write_document
 
 if TYPE_CHECKING:
     from rich.table import Table
