@@ -50,6 +50,26 @@ def test_own_time_is_no_neighbour(tmp_path: Path) -> None:
     assert facts["neighbour"] is None
 
 
+def test_looking_takes_no_time_from_between(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counters and clock are read at once: others' CPU time is never shared out over less than its time."""
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr(os, "times", lambda: os.times_result((0.0,) * 5))
+
+    def slow_look(_: int) -> float:
+        now[0] += 5.0
+        return 1.0
+
+    _write_stat(tmp_path, busy=1, stolen=0)
+    watch = Watch(tmp_path, slow_look)
+    looked = now[0] - 100.0
+    now[0] += 1.0
+    _write_stat(tmp_path, busy=1 + round((looked + 1.0) * os.sysconf("SC_CLK_TCK")), stolen=0)
+    facts = watch.facts()
+    assert facts["seconds"] == looked + 1.0
+    assert facts["others_cpus"] == pytest.approx(1.0, abs=0.5)
+
+
 def test_steal_is_a_cause(tmp_path: Path) -> None:
     """Time the host took is told with its share."""
     _write_stat(tmp_path, busy=1, stolen=0)

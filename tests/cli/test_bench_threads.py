@@ -81,7 +81,7 @@ def test_cores_needs_two() -> None:
     """One line, exit code 2, and the way out."""
     result = _bench("cores", "--quick", one_cpu=True)
     assert result.returncode == 2
-    assert result.stderr.startswith("unjank: core-to-core latency needs two CPUs and there is only ")
+    assert result.stderr.startswith("unjank: core-to-core latency needs two CPUs and there is only CPU ")
     assert result.stderr.count("\n") == 1
 
 
@@ -94,6 +94,7 @@ def test_cores_needs_two() -> None:
         (("atomics", "--cpus", "4000"), "there is no CPU 4000; this machine has "),
         (("priority", "--cpu", "4000"), "there is no CPU 4000; this machine has "),
         (("priority", "--nices", "fast"), "'fast' is not a list of nice values; write numbers"),
+        (("priority", "--seconds", "nan"), "nan is not a finite number. See"),
         (("priority", "--nices", "5"), "two nice values or more"),
         (("cores", "--plot", "figures.txt"), "the name must end in .svg, .png, .pdf"),
     ],

@@ -54,13 +54,13 @@ def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:
     load, cpus = facts["load_1min"], facts["cpus"]
     if load > _BUSY_SHARE * cpus:
         yield (
-            f"load {load:.1f} on {cpus} CPUs before the start: others compete for them; "
+            f"load {load:.1f} on {_count(cpus)} before the start: others compete for them; "
             "stop them, and trust ratios more than times"
         )
     if (quota := facts.get("quota_cpus")) is not None and quota < cpus:
         yield (
-            f"a control group allows {quota:g} CPUs' time on {cpus} CPUs: threads are held back in between; "
-            "lift its quota"
+            f"a control group allows {quota:g} CPUs' time on {_count(cpus)}: threads are held back in "
+            "between; lift its quota"
         )
     if cpus == 1:
         yield "one CPU: threads never run at once; allow more for figures about contention"
@@ -76,6 +76,10 @@ def _doubts(facts: Mapping[str, Any]) -> Iterator[str]:
         )
     if facts["virtual"]:
         yield "virtual machine: the host may take the CPU away unseen; repeat on bare metal for times"
+
+
+def _count(cpus: int) -> str:
+    return "1 CPU" if cpus == 1 else f"{cpus} CPUs"
 
 
 def _topology(root: Path) -> dict[str, int] | None:

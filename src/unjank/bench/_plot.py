@@ -90,6 +90,7 @@ def _draw_ratios(axes: "Axes", ratios: Mapping[str, Mapping[str, Any]]) -> None:
     axes.set_yticks(
         range(len(names)), [f"{name} ({ratios[name]['of']}) {_short(ratios[name])}" for name in names]
     )
+    axes.set_ylim(-0.7, len(names) - 0.3)
     axes.set_xscale("log")
     axes.axvline(1, color="lightgrey", zorder=0)
     axes.set_xlabel("ratio: median and interval; bars: goals")

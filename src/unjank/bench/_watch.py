@@ -21,7 +21,7 @@ _BUSY_FIELDS = (0, 1, 2, 5, 6)
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """Sums since boot, in clock ticks; and the pace of some CPUs, in ns a step."""
+    """Sums since boot, in clock ticks, all of the time `at_s`; and the pace of some CPUs, in ns a step."""
 
     at_s: float
     busy: int
@@ -81,13 +81,14 @@ def watch_warnings(during: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _look(root: Path, pace: Pace) -> _Snapshot:
+    at_s = time.monotonic()  # looking itself takes a while, which would be missing from the time between
     busy, stolen = _cpu_ticks(root)
     used = os.times()
     own = used.user + used.system + used.children_user + used.children_system
     processes = dict(_process_ticks(root))
     cpus = sorted(os.sched_getaffinity(0))
     paces = {cpu: pace(cpu) for cpu in cpus[:: -(-len(cpus) // _MOST_PROBED)]}
-    return _Snapshot(time.monotonic(), busy, stolen, own * os.sysconf("SC_CLK_TCK"), processes, paces)
+    return _Snapshot(at_s, busy, stolen, own * os.sysconf("SC_CLK_TCK"), processes, paces)
 
 
 def _cpu_ticks(root: Path) -> tuple[int, int]:

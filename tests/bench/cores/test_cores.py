@@ -11,7 +11,7 @@ from rich.console import Console
 
 from unjank import UnjankError, _bench
 from unjank.bench import Scale, document, machine_facts
-from unjank.bench.cores import Pair, Reading, _measure, draw, judge, run_cores, settle, tables
+from unjank.bench.cores import Pair, Reading, _measure, draw, judge, plot, run_cores, settle, tables
 from unjank.bench.cores._matrix import condensed, matrices
 from unjank.cpu import Topology
 
@@ -126,6 +126,17 @@ def test_the_picture_has_a_map_of_each_home(content: dict[str, Any], tmp_path: P
         assert part in text
 
 
+def test_colours_mean_the_same_on_all_maps(content: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the fastest to the slowest of all; and noise alone does not span the whole scale."""
+    figures: list[Any] = []
+    monkeypatch.setattr(plot, "save", lambda figure, *_: figures.append(figure))
+    draw(content, Path("cores.svg"))
+    assert {image.get_clim() for axes in figures[0].axes for image in axes.images} == {(20.0, 200.0)}
+    own = [result for result in content["results"] if result["relation"] == "cluster"]
+    draw(content | {"results": own}, Path("cores.svg"))
+    assert {image.get_clim() for axes in figures[1].axes for image in axes.images} == {(20.0, 30.0)}
+
+
 def test_no_figure_no_picture(content: dict[str, Any], tmp_path: Path) -> None:
     """The error says what to do."""
     with pytest.raises(UnjankError, match=r"no heat map to draw: .* repeat on a quiet machine"):
@@ -157,8 +168,8 @@ def test_a_sample_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("cpus", "allowed", "reason"),
     [
-        (None, {3}, "needs two CPUs and there is only 3"),
-        ([2, 2], {1, 2}, "needs two CPUs and there is only 2"),
+        (None, {3}, "needs two CPUs and there is only CPU 3"),
+        ([2, 2], {1, 2}, "needs two CPUs and there is only CPU 2"),
         ([0, 9], {0, 1}, "there is no CPU 9"),
         ([0, 3], {0, 1}, "may not use CPU 3"),
     ],

@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from unjank.bench import Report, Scale, document, machine_facts
-from unjank.bench.pingpong import CONTEXT_SWITCH, CROSS_CORE, MEDIA, draw, run_pingpong, tables
+from unjank.bench.pingpong import CONTEXT_SWITCH, CROSS_CORE, MEDIA, draw, plot, run_pingpong, tables
 from unjank.bench.pingpong.published import COMPARISON, RATIOS, ours_of
 
 two_cpus = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="needs two CPUs that it may use")
@@ -116,6 +116,23 @@ def test_the_picture_shows_both_kinds_and_theirs(tmp_path: Path) -> None:
         "no figure",
     ):
         assert part in text
+
+
+def test_what_is_faster_than_one_core_has_its_bar_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scale reaches below the smallest ratio: on a busy machine unpinned threads can be faster."""
+    figures: list[Any] = []
+    monkeypatch.setattr(plot, "save", lambda figure, *_: figures.append(figure))
+    results = [
+        _cell("threads", "same-cpu", 8_000.0, CONTEXT_SWITCH),
+        _cell("threads", "unpinned", 1_000.0, CONTEXT_SWITCH),
+    ]
+    draw({"results": results}, Path("figures.svg"))
+    comparison = figures[0].axes[1]
+    low, high = comparison.get_ylim()
+    words = [text.get_position()[1] for text in comparison.texts]
+    assert low < 1 / 8
+    assert min(words) == pytest.approx(1 / 8)
+    assert max(words) < high
 
 
 def test_rows_find_their_result() -> None:

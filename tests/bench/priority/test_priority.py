@@ -12,7 +12,16 @@ from rich.console import Console
 
 from unjank import UnjankError, _bench
 from unjank.bench import Scale, document, machine_facts
-from unjank.bench.priority import Experiment, Reading, draw, expected_shares, judge, run_priority, tables
+from unjank.bench.priority import (
+    Experiment,
+    Reading,
+    draw,
+    expected_shares,
+    judge,
+    plot,
+    run_priority,
+    tables,
+)
 from unjank.bench.priority._experiment import run_once
 from unjank.cpu import Cpu, Topology
 
@@ -135,6 +144,20 @@ def test_table_and_picture_name_what_they_show(content: dict[str, Any], tmp_path
     picture = (tmp_path / "priority.svg").read_text()
     for part in ("bound to CPU 2", "nice -20", "96.7%", "25.0%", "promised by the scheduler"):
         assert part in picture
+
+
+def test_words_stand_above_what_was_promised(
+    content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No line crosses them, also where a thread got less than it was promised."""
+    figures: list[Any] = []
+    monkeypatch.setattr(plot, "save", lambda figure, *_: figures.append(figure))
+    results = [result | {"cpu_share": 0.0} for result in content["results"]]
+    draw(content | {"results": results}, Path("priority.svg"))
+    (axes,) = figures[0].axes
+    promised = [line.get_ydata()[0] for line in axes.lines]
+    words = [text.get_position()[1] for text in axes.texts]
+    assert all(word > line for word, line in zip(words, promised, strict=False))
 
 
 def test_this_machine_gives_shares_and_keeps_its_own_nice() -> None:

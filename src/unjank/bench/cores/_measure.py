@@ -9,7 +9,7 @@ from unjank.bench._report import Report
 from unjank.bench._run import Progress, Scale
 from unjank.bench.cores._cell import Cell, Reading, read, settle
 from unjank.bench.cores._pairs import RELATIONS, Home, Pair, Relation, Selection, select_pairs
-from unjank.cpu import Topology, format_cpu_list, read_topology
+from unjank.cpu import Topology, read_topology
 
 MOST_PAIRS = 2_000
 _TOLD_EVERY = 50
@@ -51,8 +51,9 @@ def _choose(topology: Topology, cpus: Sequence[int] | None) -> list[int]:
     chosen = usable_cpus(topology) if cpus is None else sorted(set(cpus))
     require_usable(chosen, topology)
     if len(chosen) < 2:
+        there = f"only CPU {chosen[0]}" if chosen else "none"
         raise UnjankError(
-            f"core-to-core latency needs two CPUs and there is only {format_cpu_list(chosen) or 'none'}; "
+            f"core-to-core latency needs two CPUs and there is {there}; "
             "give --cpus more, or this process: taskset, or its cgroup's cpuset"
         )
     return chosen

@@ -1,6 +1,6 @@
 """The figures of `bench cores` as a picture: a heat map of each home."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_NUMBERS = 16  # CPUs up to which each cell has its number
+_LEAST_SPAN = 1.5  # of the slowest that a colour tells apart, over the fastest: less is noise, not structure
 
 
 def draw(content: Mapping[str, Any], target: Path) -> None:
@@ -29,17 +30,18 @@ def draw(content: Mapping[str, Any], target: Path) -> None:
             "there is no heat map to draw: no pair of CPUs gave a figure; repeat on a quiet machine"
         )
     size = min(16.0, 4 + 0.35 * len(found[0].labels))
-    figure = Figure(figsize=(max(9.0, size * len(found)), size), layout="constrained")
+    figure = Figure(figsize=((size + 1.8) * len(found), size + 0.5), layout="compressed")
+    scale = _scale(found)
     for axes, matrix in zip(figure.subplots(1, len(found), squeeze=False)[0], found, strict=True):
-        _draw_matrix(axes, matrix)
+        _draw_matrix(axes, matrix, scale)
     save(figure, content, target)
 
 
-def _draw_matrix(axes: "Axes", matrix: Matrix) -> None:
+def _draw_matrix(axes: "Axes", matrix: Matrix, scale: tuple[float, float]) -> None:
     count = len(matrix.labels)
     rows = [[matrix.ns.get((row, column), float("nan")) for column in range(count)] for row in range(count)]
     axes.set_facecolor("lightgrey")
-    image = axes.imshow(rows, cmap="viridis_r")
+    image = axes.imshow(rows, cmap="viridis_r", vmin=scale[0], vmax=scale[1])
     step = max(1, count // 32)
     axes.set_xticks(range(0, count, step), matrix.labels[::step], rotation=90 if count > _MOST_NUMBERS else 0)
     axes.set_yticks(range(0, count, step), matrix.labels[::step])
@@ -50,11 +52,16 @@ def _draw_matrix(axes: "Axes", matrix: Matrix) -> None:
     assert axes.figure is not None
     axes.figure.colorbar(image, ax=axes, label="ns one way")
     if count <= _MOST_NUMBERS:
-        _write_numbers(axes, matrix)
+        _write_numbers(axes, matrix, sum(scale) / 2)
 
 
-def _write_numbers(axes: "Axes", matrix: Matrix) -> None:
-    middle = (min(matrix.ns.values()) + max(matrix.ns.values())) / 2
+def _scale(found: Sequence[Matrix]) -> tuple[float, float]:
+    """What the first and the last colour stand for, ns: the same on all maps."""
+    every = [ns for matrix in found for ns in matrix.ns.values()]
+    return min(every), max(*every, _LEAST_SPAN * min(every))
+
+
+def _write_numbers(axes: "Axes", matrix: Matrix, middle: float) -> None:
     for (row, column), ns in matrix.ns.items():
         mark = "~" if (row, column) in matrix.unstable else ""
         colour = "white" if ns > middle else "black"

@@ -52,6 +52,8 @@ def _draw_distributions(axes: "Axes", cells: Sequence[Mapping[str, Any]]) -> Non
 
 def _draw_comparison(axes: "Axes", cells: Sequence[Mapping[str, Any]]) -> None:
     base, their_base = ours_of(COMPARISON[0], cells), COMPARISON[0].theirs
+    axes.set_yscale("log")
+    axes.axhline(1, color="lightgrey", linewidth=1, zorder=0)
     for place, row in enumerate(COMPARISON):
         ours = ours_of(row, cells)
         if base and ours:
@@ -62,9 +64,9 @@ def _draw_comparison(axes: "Axes", cells: Sequence[Mapping[str, Any]]) -> None:
             _bar(axes, place + _BAR / 2, row.theirs.ns, their_base.ns, "lightgrey")
     axes.bar(0, 0, color="lightgrey", label="published, their machine")
     axes.set_xticks(range(len(COMPARISON)), [row.what.replace(", ", ",\n") for row in COMPARISON])
-    axes.set_yscale("log")
-    axes.set_ylim(0.5, 3 * axes.get_ylim()[1])
     axes.set_ylabel("cost of a hand-over, of that on one core")
+    drawn = [bar.get_height() for bars in axes.containers for bar in bars if bar.get_height() > 0]
+    axes.set_ylim(0.5 * min(drawn, default=1), 4 * max(drawn, default=1))  # with room for the words
     axes.legend()
 
 

@@ -28,10 +28,12 @@ def draw(content: Mapping[str, Any], target: Path) -> None:
         colour = "tab:blue" if result["thread"] == 0 else "tab:grey"
         axes.bar(at, result["cpu_share"], width=0.9 * width, color=colour)
         label = f"{result['cpu_share']:.1%}\nnice {result['nice']}"
-        axes.text(at, result["cpu_share"], label, ha="center", va="bottom", fontsize="small")
+        top = result["cpu_share"]
         if result["expected"] is not None:
             promised = result["expected"] * result["cpus_used"]
             axes.plot([at - width / 2, at + width / 2], [promised, promised], color="black", linewidth=1)
+            top = max(top, promised)
+        axes.text(at, top + 0.01, label, ha="center", va="bottom", fontsize="small")
     first = {result["experiment"]: title(result) for result in results if result["thread"] == 0}
     axes.set_xticks(range(len(groups)), [first[group] for group in groups])
     axes.set_ylabel("share of one CPU; lines: promised by the scheduler")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from unjank.cli._numbers import finite
 from unjank.cli.bench._options import Json
 
 if TYPE_CHECKING:
@@ -15,13 +16,20 @@ EXIT_THRESHOLD_CROSSED = 1
 
 
 def compare(
-    before: Annotated[Path, typer.Argument(help="JSON of the first run: unjank bench NAME --json FILE.")],
-    after: Annotated[Path, typer.Argument(help="JSON of the second run.")],
+    before: Annotated[
+        Path, typer.Argument(metavar="A.json", help="The first run: unjank bench NAME --json A.json.")
+    ],
+    after: Annotated[Path, typer.Argument(metavar="B.json", help="The second run.")],
     json: Json = None,
     everything: Annotated[bool, typer.Option("--all", help="Also list results that are the same.")] = False,
     fail_above: Annotated[
         float | None,
-        typer.Option(min=0, metavar="PERCENT", help="Exit with 1 if a figure got worse by more than this."),
+        typer.Option(
+            min=0,
+            callback=finite,
+            metavar="PERCENT",
+            help="Exit with 1 if a figure got worse by more than this.",
+        ),
     ] = None,
 ) -> None:
     """Tell what changed between two runs of a benchmark, beyond what repetitions differ anyway."""

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from unjank import UnjankError
+from unjank.cli._numbers import finite
 from unjank.cli.bench._measure import Output, measure
 from unjank.cli.bench._options import Json, Plot, Quick, Repeats
 
@@ -14,7 +15,9 @@ def priority(
         str,
         typer.Option(metavar="NICE,…", help="A nice value for each thread; the first is the favoured one's."),
     ] = "-20,0,0,0",
-    seconds: Annotated[float, typer.Option(min=0.1, max=60, help="How long each repetition works.")] = 1.0,
+    seconds: Annotated[
+        float, typer.Option(min=0.1, max=60, callback=finite, help="How long each repetition works.")
+    ] = 1.0,
     cpu: Annotated[
         int | None, typer.Option(min=0, help="Where they are bound to.", show_default="the last usable one")
     ] = None,
