@@ -4,10 +4,15 @@ import json
 import math
 import subprocess
 import sysconfig
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import unjank.bench.heap as heap_bench
+import unjank.bench.queue as queue_bench
+import unjank.bench.updaters as updaters_bench
 
 UNJANK = Path(sysconfig.get_path("scripts")) / "unjank"
 
@@ -119,6 +124,16 @@ def test_one_part_alone(tmp_path: Path) -> None:
     assert json.loads(target.read_text())["ratios"].keys() == {"idle_cpu_share"}
     assert "idle_cpu_share" in result.stdout
     assert "warning: counts were divided by 100" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [("queue", queue_bench.PARTS), ("heap", heap_bench.PARTS), ("updaters", updaters_bench.PARTS)],
+)
+def test_help_lists_the_parts(name: str, parts: Iterable[str]) -> None:
+    """Which parts `--only` takes is not to be guessed."""
+    words = _bench(name, "--help").stdout.replace("│", " ").split()
+    assert set(parts) <= {word.strip(",.") for word in words}
 
 
 def test_unknown_part_is_answered_with_the_choice() -> None:

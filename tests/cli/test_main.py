@@ -26,6 +26,25 @@ def test_wrong_usage_is_one_line_and_exit_2(arguments: tuple[str, ...]) -> None:
     assert "--help'" in line
 
 
+@pytest.mark.parametrize("group", [(), ("cpu",), ("bench",), ("atomics",)])
+def test_a_group_alone_is_its_help(group: tuple[str, ...]) -> None:
+    """Its commands, exit code 2, and no error without words."""
+    done = run(*group)
+    assert done.returncode == 2
+    assert "Commands" in done.stdout + done.stderr
+    assert "unjank: " not in done.stderr
+
+
+def test_help_is_wrapped_for_the_terminal() -> None:
+    """Every paragraph flows, not the first alone: the source's line ends are not to be seen."""
+    assert "threads that switch more than they work, that are moved" in " ".join(
+        run("cpu", "stat", "--help").stdout.split()
+    )
+    lines = [line.strip() for line in run("cpu", "stat", "--help").stdout.splitlines()]
+    assert "work, that are moved all the time, and that wait for a CPU more than half of" not in lines
+    assert "threads that switch more than they" not in lines
+
+
 def test_version() -> None:
     """--version prints name and version, and nothing else."""
     assert run("--version").stdout == "unjank 0.1.0\n"

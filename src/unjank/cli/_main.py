@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from unjank import UnjankError, __version__
+from unjank.cli._help import unwrap
 from unjank.cli.atomics import atomics
 from unjank.cli.bench import bench
 from unjank.cli.compare import compare
@@ -67,13 +68,12 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _run(argv: Sequence[str] | None) -> int:
     command = typer.main.get_command(app)
+    unwrap(command)
     arguments = None if argv is None else list(argv)
     try:
         result = command.main(args=arguments, prog_name="unjank", standalone_mode=False)
     except TyperException as error:
-        context = getattr(error, "ctx", None)
-        path = context.command_path if context else "unjank"
-        return _fail(f"{error.format_message()} See '{path} --help'.")
+        return _misused(error)
     except UnjankError as error:
         return _fail(str(error))
     except (typer.Abort, KeyboardInterrupt):
@@ -86,6 +86,15 @@ def _run(argv: Sequence[str] | None) -> int:
             return _reader_gone()
         raise
     return result if isinstance(result, int) else 0
+
+
+def _misused(error: TyperException) -> int:
+    message = error.format_message().strip().removesuffix(".")
+    if not message:  # a group without a command: its help was printed instead
+        return EXIT_BAD_INPUT
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context else "unjank"
+    return _fail(f"{message}. See '{path} --help'.")
 
 
 def _reader_gone() -> int:

@@ -16,7 +16,6 @@ Cpus = Annotated[
     str | None,
     typer.Option(metavar="CPUS", help="Only these: 0-3,8, or words as in `unjank cpu`: 'one per cluster'."),
 ]
-Only = Annotated[list[str] | None, typer.Option(metavar="PART", help="Only this part; may be repeated.")]
 
 
 def chosen_cpus(words: str | None) -> list[int] | None:

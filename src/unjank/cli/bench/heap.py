@@ -1,7 +1,16 @@
 """`unjank bench heap`: the heap's comparator, with and without branches."""
 
+from typing import Annotated
+
+import typer
+
 from unjank.cli.bench._measure import Output, check_parts, measure
-from unjank.cli.bench._options import Json, Only, Plot, Quick, Repeats
+from unjank.cli.bench._options import Json, Plot, Quick, Repeats
+
+Only = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PART", help="Only this part; may be repeated: time, mispredictions, cycles."),
+]
 
 
 def heap(

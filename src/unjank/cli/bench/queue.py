@@ -1,7 +1,20 @@
 """`unjank bench queue`: the looper's queue against what it replaces."""
 
+from typing import Annotated
+
+import typer
+
 from unjank.cli.bench._measure import Output, check_parts, measure
-from unjank.cli.bench._options import Json, Only, Plot, Quick, Repeats
+from unjank.cli.bench._options import Json, Plot, Quick, Repeats
+
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PART",
+        help="Only this part; may be repeated: insertion, growth, removal, wake, "
+        "post-delayed, post, end-to-end, cancelling, idle.",
+    ),
+]
 
 
 def queue(
