@@ -134,7 +134,7 @@ def test_stat_counts_samples(busy: subprocess.Popen[str]) -> None:
     assert thread["cpu_share"] > 0
     text = unjank("stat", str(busy.pid), "--interval", "0.1", "--count", "1").stdout
     assert f"process {busy.pid} (" in text
-    assert "): 1 threads" in text
+    assert "): 1 thread, " in text
 
 
 def test_stat_ends_with_its_process() -> None:
@@ -308,7 +308,17 @@ def test_place_tries_its_plan_on_a_live_program(apart: int) -> None:
         (["pin", "0", "--tid", "999999999"], "there is no thread 999999999"),
         (["pin", "0", "--", "/no/such/program"], "cannot start /no/such/program"),
         (["pin", "0", "--pid", "no such"], "no process is called 'no such'"),
-        (["nice", "--pid", "1"], "nothing to set"),
+        (["pin", "0", "--tid", "0"], "there is no thread 0: ids begin at 1"),
+        (["pin", "0", "--pid", "1", "--for", "nan"], "nan is not a finite number. See"),
+        (["pin", "0", "--pid", "1", "--watch", "inf"], "inf is not in the range"),
+        (["stat", "1", "--interval", "nan"], "nan is not a finite number. See"),
+        (["stat", "1", "--interval", "1e9"], "is not in the range"),
+        (["place", "1", "--seconds", "nan"], "nan is not a finite number. See"),
+        (["place", "no.pftrace"], "there is no trace file of that name either"),
+        (["boost", "--for", "nan"], "nan is not a finite number. See"),
+        (["boost", "--wake-latency", "99999999999"], "is not in the range"),
+        (["nice", "--policy", "deadline", "--runtime", "nan", "--tid", "1"], "nan is not a finite number"),
+        (["nice", "--pid", "1"], "nothing to set; give a nice value such as 5, or --policy"),
         (["nice", "loud", "--pid", "1"], "is not a priority"),
         (["nice", "--loud", "5", "--pid", "1"], "there is no option --loud"),
         (["stat", "999999999"], "there is no process 999999999"),

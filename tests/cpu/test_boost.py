@@ -1,5 +1,6 @@
 """Boost: all knobs or none, and everything put back, whatever happens."""
 
+import errno
 import json
 import os
 import signal
@@ -155,6 +156,28 @@ def test_a_machine_with_none_of_the_knobs(tmp_path: Path) -> None:
         cpu.boost(tree=single(tmp_path / "root").tree, folder=tmp_path / "state")
     with pytest.raises(cpu.AbsentError, match="none of the knobs: there is no cpufreq"):
         cpu.boost(tree=cpu.KernelTree(tmp_path / "nothing"), folder=tmp_path / "state")
+
+
+def test_what_is_no_frequency_is_said_also_without_cpufreq(tmp_path: Path) -> None:
+    """A mistake is told as such, not as a machine that lacks something."""
+    plan = cpu.BoostPlan(max_frequency="fast")
+    with pytest.raises(cpu.CpuError, match="'fast' is not a frequency"):
+        cpu.boost(plan=plan, tree=single(tmp_path / "root").tree, folder=tmp_path / "state")
+
+
+def test_a_reason_that_several_threads_share_is_said_once(tmp_path: Path) -> None:
+    """Clamps that the kernel lacks are absent for each thread, and one sentence tells."""
+    machine = single(tmp_path / "root")
+    threads = []
+    for tid in (6, 7):
+        ProcThread(pid=6, tid=tid).put(machine)
+        threads.append(cpu.find_thread(tid, machine.tree))
+    kernel = RefusingScheduler()
+    kernel.refuse["clamp"] = errno.EOPNOTSUPP
+    plan = cpu.BoostPlan(clamp=512, threads=tuple(threads))
+    with pytest.raises(cpu.AbsentError) as raised:
+        cpu.boost(plan=plan, tree=machine.tree, scheduler=kernel, folder=tmp_path / "state")
+    assert str(raised.value).count("no utilisation clamps") == 1
 
 
 def test_limits_never_cross(tmp_path: Path) -> None:
@@ -340,7 +363,28 @@ def test_the_state_folder_follows_the_specification(monkeypatch: pytest.MonkeyPa
     assert not state_folder().is_relative_to("/elsewhere")
 
 
-def test_a_negative_duration(home: Home) -> None:
+def test_a_user_without_a_home_names_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In containers the user may be a mere number: then XDG_STATE_HOME is asked for."""
+    from unjank.cpu.journal import state_folder
+
+    def unknown(uid: int) -> None:
+        raise KeyError(uid)
+
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    with pytest.raises(cpu.CpuError, match="has no home folder for the journal; name a folder in XDG_STATE"):
+        state_folder()
+
+
+def test_a_lock_that_cannot_be_opened(home: Home) -> None:
+    """The error names the file and what to do."""
+    (home.folder / "boost.lock").mkdir(parents=True)
+    with pytest.raises(cpu.CpuError, match=r"boost\.lock cannot be opened: Is a directory; remove it"):
+        home.boost(FAST)
+
+
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
+def test_a_duration_that_is_none(home: Home, seconds: float) -> None:
     """It is refused before anything is turned."""
-    with pytest.raises(cpu.CpuError, match="cannot last -1 s"):
-        home.boost(FAST, seconds=-1)
+    with pytest.raises(cpu.CpuError, match=f"cannot last {seconds} s"):
+        home.boost(FAST, seconds=seconds)

@@ -170,6 +170,8 @@ def test_a_name_is_as_good_as_a_number() -> None:
         ({"policy": "ext"}, "there is no policy 'ext'"),
         ({"policy": "deadline"}, "runtime ≤ deadline ≤ period"),
         ({"policy": "deadline", "runtime": 0.2, "deadline": 0.1}, "runtime ≤ deadline"),
+        ({"policy": "deadline", "runtime": float("nan")}, "are seconds, 0 and above"),
+        ({"policy": "deadline", "runtime": -0.1}, "are seconds, 0 and above"),
         ({"nice": 1, "runtime": 0.1}, "belong to the policy deadline"),
     ],
 )

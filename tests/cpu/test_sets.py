@@ -83,7 +83,7 @@ def test_cpu_0_is_a_cpu(tmp_path: Path) -> None:
         ("fast ones", "is not a set of CPUs"),
         ("one per rack", "share no 'rack'"),
         ("big", "all of one kind"),
-        ("cluster 9", "there is no cluster 9; there are 0-1"),
+        ("cluster 9", "there is no cluster 9: this machine has cluster 0-1"),
         (set(), "is empty"),
         ({-1}, "whole numbers"),
         ({True}, "whole numbers"),

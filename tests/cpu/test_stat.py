@@ -195,10 +195,13 @@ def test_the_table_marks_and_sorts() -> None:
     assert "a[b]c" in text
     assert text.index("busy") < text.index("a[b]c")
     assert "25,000" in text
+    assert "process 6 (app): 2 threads, " in text
     assert "1 in a storm" in text
     assert "0-2" in text
     console.print(table(_rates(), "tid", top=1))
     assert "1 more; --top shows them" in console.export_text()
+    console.print(table(replace(_rates(), threads=_rates().threads[:1])))
+    assert "process 6 (app): 1 thread, " in console.export_text()
 
 
 def test_the_document_has_plain_values() -> None:

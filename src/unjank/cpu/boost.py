@@ -20,6 +20,7 @@ from unjank.cpu.knobs import (
     Knob,
     PerfLock,
     WakeLatency,
+    check_frequency,
     find_knob,
     policies,
     turbo_knobs,
@@ -196,12 +197,14 @@ class Boost:
         for held in self._wanted_held():
             self._hold(held)
         if not self.report.turned and not self.report.held:
-            reasons = "; ".join(absent.reason for absent in self.report.absent)
+            reasons = "; ".join(dict.fromkeys(absent.reason for absent in self.report.absent))
             raise AbsentError(f"this machine has none of the knobs: {reasons or 'none was asked for'}")
 
     def _wanted(self) -> Iterable[tuple[Knob, str]]:
         plan, tree = self._plan, self._tree
         there = policies(tree)
+        for frequency in filter(None, (plan.min_frequency, plan.max_frequency)):
+            check_frequency(frequency)  # also where there is nothing to set it on
         if not there and (plan.governor or plan.min_frequency or plan.max_frequency):
             self._miss("cpufreq", "there is no cpufreq: the host or the firmware sets the frequencies")
         for policy in there:
@@ -327,7 +330,7 @@ def boost(
         AbsentError: This machine has none of the knobs.
         CpuError: Another boost is active, or a value is wrong.
     """
-    if seconds is not None and seconds < 0:
+    if seconds is not None and not 0 <= seconds <= threading.TIMEOUT_MAX:
         raise CpuError(f"a boost cannot last {seconds} s; leave it out to boost until it is stopped")
     made = Boost(
         plan, seconds, tree or KernelTree(), scheduler or KernelScheduler(), folder or state_folder()

@@ -49,9 +49,7 @@ class Journal:
             CpuError: Another boost is active, or the folder cannot be used.
         """
         _make_private(self._folder)
-        fd = os.open(
-            self._folder / "boost.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600
-        )
+        fd = _open_lock(self._folder / "boost.lock")
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
@@ -133,11 +131,31 @@ class Journal:
 
 
 def state_folder() -> Path:
-    """`$XDG_STATE_HOME/unjank`, else `~/.local/state/unjank` of the user in effect, whatever HOME says."""
+    """`$XDG_STATE_HOME/unjank`, else `~/.local/state/unjank` of the user in effect, whatever HOME says.
+
+    Raises:
+        CpuError: Neither is known.
+    """
     configured = os.environ.get("XDG_STATE_HOME", "")
     if configured.startswith("/"):  # the specification has others ignored
         return Path(configured) / "unjank"
-    return Path(pwd.getpwuid(os.geteuid()).pw_dir) / ".local/state/unjank"
+    try:
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+    except KeyError as error:  # as in containers that run with any number
+        raise CpuError(
+            f"user {os.geteuid()} has no home folder for the journal; name a folder in XDG_STATE_HOME"
+        ) from error
+    return Path(home) / ".local/state/unjank"
+
+
+def _open_lock(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise CpuError(
+            f"the lock {path} cannot be opened: {error.strerror}; remove it, or name another folder in "
+            "XDG_STATE_HOME"
+        ) from error
 
 
 def _checked_entry(item: object) -> Entry:

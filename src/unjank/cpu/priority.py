@@ -58,6 +58,7 @@ ANDROID_NICE: tuple[tuple[str, int], ...] = (
 """Nice values of android.os.Process.THREAD_PRIORITY_…, and the one step of `less` and `more_favorable`."""
 
 _LOWEST, _HIGHEST = -20, 19
+_LONGEST_S = 2**63 / 1e9  # the kernel's own bound of a deadline's times, as nanoseconds in 63 bits
 _SHORTEST_NS = 1024  # the kernel's own bound of a deadline's runtime, sched_deadline(7)
 
 
@@ -256,6 +257,8 @@ def _checked(
 
 
 def _deadline(policy: str | None, times: tuple[float, float, float]) -> Attributes:
+    if not all(0 <= seconds <= _LONGEST_S for seconds in times):
+        raise CpuError("runtime, deadline and period are seconds, 0 and above")
     runtime, deadline, period = (round(seconds * 1e9) for seconds in times)
     if policy != "deadline":
         if any(times):

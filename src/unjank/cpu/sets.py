@@ -98,7 +98,7 @@ def _numbered(level: Level, number: int, topology: Topology) -> frozenset[int]:
     if level == "node":
         groups = {topology.by_number[min(group)].node or 0: group for group in groups.values()}
     if number not in groups:
-        raise AbsentError(f"there is no {level} {number}; there are {format_cpu_list(groups)}")
+        raise AbsentError(f"there is no {level} {number}: this machine has {level} {format_cpu_list(groups)}")
     return groups[number]
 
 

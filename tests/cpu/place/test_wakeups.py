@@ -1,6 +1,9 @@
 """The graph, from traces."""
 
 import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -8,7 +11,7 @@ from tests.findings.builder import US, Run, Thread, TraceBuilder
 
 from unjank import TraceProcessor
 from unjank.cpu import AbsentError
-from unjank.cpu.place import WakeGraph, make_plan, read_trace, read_wakeups
+from unjank.cpu.place import WakeGraph, live, make_plan, read_trace, read_wakeups
 
 ROUND = 100 * US
 ROUNDS = 1_000
@@ -75,6 +78,23 @@ def test_a_process_can_be_named() -> None:
         assert {m.pid for m in read_wakeups(tp, [100, 200]).members.values()} == {100, 200}
         with pytest.raises(AbsentError, match="no thread of process 300 running; record with --sched ftrace"):
             read_wakeups(tp, [300])
+
+
+def test_a_process_that_slept_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live, the way out is to watch longer, not to record a trace."""
+
+    @contextmanager
+    def session(path: Path) -> Iterator[None]:
+        builder = TraceBuilder()
+        pingpong(builder, os.getpid() + 1, (0, 3), 20)
+        path.write_bytes(builder.data())
+        yield
+
+    monkeypatch.setattr(live, "FtraceSession", session)
+    with pytest.raises(
+        AbsentError, match=r"ran in 0\.5 s; watch it while it works, or for longer: --seconds"
+    ):
+        live.record_wakeups([os.getpid()], 0.5, sleep=lambda _: None)
 
 
 def test_a_trace_without_scheduling(tmp_path: Path) -> None:

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from unjank.cli._numbers import finite
+
 if TYPE_CHECKING:
     from rich.console import Console
 
+MOST_SECONDS = 86_400.0  # a day; sleeps do not take any number
 _TABLE_WIDTH = 140  # where there is no terminal that has a width of its own
 
 Json = Annotated[
@@ -26,11 +29,23 @@ Name = Annotated[
 ]
 For = Annotated[
     float | None,
-    typer.Option("--for", min=0.0, metavar="SECONDS", help="Put it back after that time, or at Ctrl-C."),
+    typer.Option(
+        "--for",
+        min=0.0,
+        callback=finite,
+        metavar="SECONDS",
+        help="Put it back after that time, or at Ctrl-C.",
+    ),
 ]
 Watch = Annotated[
     float,
-    typer.Option(min=0.0, metavar="SECONDS", help="How long to watch whether it works; 0 does not."),
+    typer.Option(
+        min=0.0,
+        max=MOST_SECONDS,
+        callback=finite,
+        metavar="SECONDS",
+        help="How long to watch whether it works; 0 does not.",
+    ),
 ]
 Command = Annotated[
     list[str] | None, typer.Argument(metavar="[-- COMMAND…]", help="Instead: a program to run so.")

@@ -34,6 +34,9 @@ def choose(
         raise CpuError("--name chooses among the threads of a process; name that with --pid")
     if not tids and not pids:
         raise CpuError("whose? give --tid, --pid, or a command to run after --")
+    for tid in tids or ():
+        if tid < 1:  # in code that is the caller, here it would be this command
+            raise CpuError(f"there is no thread {tid}: ids begin at 1; list a process's: unjank cpu stat PID")
     processes = tuple(process_ids(pids or ()))
     threads = select_threads(tids=tids or (), pids=processes, name=name)
     return Chosen(tuple(threads), () if name else processes)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from unjank.cli._json_option import check_target
+from unjank.cli._numbers import finite
 from unjank.cli.cpu._command import ended_by_signals, run
-from unjank.cli.cpu._options import Json, Pids, Tids, console, say, write_document
+from unjank.cli.cpu._options import MOST_SECONDS, Json, Pids, Tids, console, say, write_document
 from unjank.cli.cpu._threads import choose
 
 if TYPE_CHECKING:
@@ -25,14 +26,23 @@ def boost(
         list[str] | None, typer.Argument(metavar="[-- COMMAND…]", help="A program to run meanwhile.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option("--for", min=0.0, metavar="SECONDS", help="End after that time.")
+        float | None,
+        typer.Option(
+            "--for",
+            min=0.0,
+            max=MOST_SECONDS,
+            callback=finite,
+            metavar="SECONDS",
+            help="End after that time.",
+        ),
     ] = None,
     governor: Annotated[str | None, typer.Option(metavar="NAME", help="Such as performance.")] = None,
     min_freq: Frequency = None,
     max_freq: Frequency = None,
     turbo: Annotated[bool | None, typer.Option("--turbo/--no-turbo", help="Turbo on or off.")] = None,
     wake_latency: Annotated[
-        int | None, typer.Option(min=0, metavar="US", help="Keep out of deeper idle; 0: CPUs only poll.")
+        int | None,
+        typer.Option(min=0, max=2**31 - 1, metavar="US", help="Keep out of deeper idle; 0: CPUs only poll."),
     ] = None,
     clamp: Annotated[
         int | None,

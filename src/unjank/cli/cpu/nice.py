@@ -1,5 +1,6 @@
 """`unjank cpu nice`: set how urgent threads are, and see that it works."""
 
+import os
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
@@ -8,6 +9,7 @@ import typer
 
 from unjank import UnjankError
 from unjank.cli._json_option import check_target
+from unjank.cli._numbers import finite
 from unjank.cli.cpu._change import change
 from unjank.cli.cpu._command import become
 from unjank.cli.cpu._options import For, Json, Name, Pids, Tids, Watch, say
@@ -31,7 +33,9 @@ class Policy(StrEnum):
     DEADLINE = "deadline"
 
 
-Seconds = Annotated[float, typer.Option(min=0.0, metavar="SECONDS", help="For the policy deadline.")]
+Seconds = Annotated[
+    float, typer.Option(min=0.0, callback=finite, metavar="SECONDS", help="For the policy deadline.")
+]
 
 
 def nice(
@@ -65,10 +69,14 @@ def nice(
 
     check_target(json)
     level, command = _split(value or [], has_policy=policy is not None)
+    if level is None and policy is None:
+        raise UnjankError("nothing to set; give a nice value such as 5, or --policy")
     chosen = choose(tid, pid, name, command)
     wanted = _Wanted(level, policy, priority, runtime, deadline, period)
     if chosen is None:
         wanted.apply(None)
+        if level is not None:
+            _tell_autogroups({os.getpid()})
         become(command)
     change(
         "nice",

@@ -14,7 +14,9 @@ from unjank.cli.cpu._threads import choose
 def pin(
     cpus: Annotated[
         str,
-        typer.Argument(help="Such as 0-3,5, all, big, 'one per cluster', 'same L3', 'node 1'."),
+        typer.Argument(
+            metavar="CPUS", help="Such as 0-3,5, all, big, 'one per cluster', 'same L3', 'node 1'."
+        ),
     ],
     command: Command = None,
     tid: Tids = None,

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unjank.cli._json_option import check_target
+from unjank.cli._numbers import finite
 from unjank.cli.cpu._command import ended_by_signals
-from unjank.cli.cpu._options import Json, console, say, write_document
+from unjank.cli.cpu._options import MOST_SECONDS, Json, console, say, write_document
 from unjank.cli.cpu._threads import process_ids
 
 if TYPE_CHECKING:
@@ -20,7 +21,10 @@ def place(
     targets: Annotated[
         list[str], typer.Argument(metavar="PID|NAME…|TRACE", help="Running processes, or one trace file.")
     ],
-    seconds: Annotated[float, typer.Option(min=0.1, help="How long to watch running processes.")] = 3.0,
+    seconds: Annotated[
+        float,
+        typer.Option(min=0.1, max=MOST_SECONDS, callback=finite, help="How long to watch running processes."),
+    ] = 3.0,
     pid: Annotated[
         list[int] | None,
         typer.Option(metavar="PID", help="Of the trace; the one with most wake-ups otherwise."),
@@ -34,7 +38,8 @@ def place(
     ] = None,
     rounds: Annotated[int, typer.Option(min=1, help="Measurements with and without, in turn.")] = 3,
     tight: Annotated[
-        float, typer.Option(min=1.0, help="Wake-ups a second from which on threads share a CPU.")
+        float,
+        typer.Option(min=1.0, callback=finite, help="Wake-ups a second from which on threads share a CPU."),
     ] = 1_000.0,
     json: Json = None,
 ) -> None:
@@ -90,11 +95,20 @@ def _graph(
 
     if trace is not None:
         return read_trace(trace, pid or ()), None
-    pids = process_ids(targets)
+    pids = _processes(targets)
     for each in pids:
         threads_of(each)  # one that is not there is told before anything is recorded
     say(f"watching process {', '.join(map(str, pids))} for {seconds:g} s")
     return record_wakeups(pids, seconds), read_topology()
+
+
+def _processes(targets: list[str]) -> list[int]:
+    from unjank.cpu import CpuError
+
+    try:
+        return process_ids(targets)
+    except CpuError as error:
+        raise CpuError(f"{error}; there is no trace file of that name either") from error
 
 
 def _counter(rate: Path | None, *, apply: bool) -> Any:  # noqa: ANN401  unjank.cpu.place.trial.Counter or None

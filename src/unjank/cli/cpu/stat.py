@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from unjank.cli._json_option import check_target
-from unjank.cli.cpu._options import Json, console, say, write_document
+from unjank.cli._numbers import finite
+from unjank.cli.cpu._options import MOST_SECONDS, Json, console, say, write_document
 from unjank.cli.cpu._threads import one_process
 
 if TYPE_CHECKING:
@@ -33,14 +34,20 @@ class Order(StrEnum):
 
 def stat(
     process: Annotated[str, typer.Argument(metavar="PID|NAME", help="The process.")],
-    interval: Annotated[float, typer.Option(min=0.05, metavar="SECONDS", help="Time between samples.")] = 1.0,
+    interval: Annotated[
+        float,
+        typer.Option(
+            min=0.05, max=MOST_SECONDS, callback=finite, metavar="SECONDS", help="Time between samples."
+        ),
+    ] = 1.0,
     samples: Annotated[
         int | None, typer.Option("--count", min=1, help="End after that many samples.", show_default="never")
     ] = None,
     sort: Annotated[Order, typer.Option(help="Busiest by what.")] = Order.CPU,
     top: Annotated[int, typer.Option(min=1, help="Number of threads to show.")] = 40,
     storm: Annotated[
-        float, typer.Option(min=1.0, help="Switches a second from which on a thread is marked.")
+        float,
+        typer.Option(min=1.0, callback=finite, help="Switches a second from which on a thread is marked."),
     ] = 10_000.0,
     json: Json = None,
 ) -> None:

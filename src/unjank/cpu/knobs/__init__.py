@@ -5,7 +5,7 @@ and `clamps` are of the first kind, `latency` and `perflock` of the second; `reg
 name, as the journal needs it.
 """
 
-from unjank.cpu.knobs.cpufreq import FrequencyLimit, Governor, policies
+from unjank.cpu.knobs.cpufreq import FrequencyLimit, Governor, check_frequency, policies
 from unjank.cpu.knobs.knob import Availability, HeldKnob, Knob
 from unjank.cpu.knobs.latency import WakeLatency
 from unjank.cpu.knobs.listing import KnobState, list_knobs
@@ -22,6 +22,7 @@ __all__ = [
     "KnobState",
     "PerfLock",
     "WakeLatency",
+    "check_frequency",
     "find_knob",
     "list_knobs",
     "policies",

@@ -79,6 +79,16 @@ class FrequencyLimit(FileKnob):
         return str(max(low if low is not None else khz, min(khz, high if high is not None else khz)))
 
 
+def check_frequency(wanted: str) -> None:
+    """Whether it is written as `FrequencyLimit.value_of` takes it.
+
+    Raises:
+        CpuError: It is not.
+    """
+    if wanted not in ("min", "max"):
+        _parse_khz(wanted)
+
+
 def _parse_khz(text: str) -> int:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ghz|mhz|khz)?", text.strip().lower())
     if match is None:

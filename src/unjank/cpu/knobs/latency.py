@@ -7,12 +7,14 @@ closed; so even a killed process leaves nothing behind.
 import os
 import struct
 
+from unjank._errors import CpuError
 from unjank.cpu.errors import AbsentError, ForbiddenError
 from unjank.cpu.kernel_tree import KernelTree
 from unjank.cpu.knobs.knob import Availability
 
 _DEVICE = "dev/cpu_dma_latency"
 _NUMBER = struct.Struct("@i")
+_MOST_US = 2**31 - 1
 
 
 class WakeLatency:
@@ -21,6 +23,17 @@ class WakeLatency:
     name = "cpu_dma_latency"
 
     def __init__(self, tree: KernelTree, latency_us: int = 0) -> None:
+        """Nothing happens yet.
+
+        Args:
+            tree: Where the device is.
+            latency_us: The longest latency that is let happen, µs.
+
+        Raises:
+            CpuError: The latency is out of bounds.
+        """
+        if not 0 <= latency_us <= _MOST_US:
+            raise CpuError(f"a wake-up latency is 0 to {_MOST_US} µs, not {latency_us}")
         self._path = tree.path(_DEVICE)
         self._latency_us = latency_us
         self._fd: int | None = None

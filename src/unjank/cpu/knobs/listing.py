@@ -51,8 +51,13 @@ def _all(tree: KernelTree, scheduler: Scheduler, thread: ThreadRef) -> Iterator[
 def _state(knob: Knob | HeldKnob) -> KnobState:
     there = knob.available()
     if not there.present:
-        return KnobState(knob.name, False, None, there.reason)
+        return KnobState(_name(knob), False, None, there.reason)
     try:
-        return KnobState(knob.name, True, knob.read())
+        return KnobState(_name(knob), True, knob.read())
     except CpuError as error:
-        return KnobState(knob.name, True, None, str(error))
+        return KnobState(_name(knob), True, None, str(error))
+
+
+def _name(knob: Knob | HeldKnob) -> str:
+    """The knob's, but for a thread's: which thread that is, the caller knows."""
+    return "clamp" if isinstance(knob, ThreadClamp) else knob.name

@@ -155,10 +155,9 @@ def _arguments(resources: Mapping[str, int]) -> list[int]:
 
 
 def _milliseconds(seconds: float) -> int:
-    milliseconds = round(seconds * 1000)
-    if not 0 <= milliseconds <= _MOST_MS:
+    if not 0 <= seconds * 1000 <= _MOST_MS:
         raise CpuError(f"a performance lock lasts 0 to {_MOST_MS // 1000} s, not {seconds}")
-    return milliseconds
+    return round(seconds * 1000)
 
 
 def _framework_class() -> Any:  # noqa: ANN401  a class that pyjnius makes at run time

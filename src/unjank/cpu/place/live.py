@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from unjank.cpu.errors import ThreadGoneError
+from unjank.cpu.errors import AbsentError, ThreadGoneError
 from unjank.cpu.place.wakeups import WakeGraph, read_trace
 from unjank.record.sched import FtraceSession
 
@@ -32,4 +32,14 @@ def record_wakeups(
         path = Path(folder) / "scheduling.pftrace"
         with FtraceSession(path):
             sleep(seconds)
+        return _read(path, pids, seconds)
+
+
+def _read(path: Path, pids: Sequence[int], seconds: float) -> WakeGraph:
+    try:
         return read_trace(path, pids)
+    except AbsentError as error:
+        raise AbsentError(
+            f"no thread of process {', '.join(map(str, pids))} ran in {seconds:g} s; watch it while it "
+            "works, or for longer: --seconds"
+        ) from error

@@ -47,8 +47,9 @@ def _title(rates: Rates) -> Text:
     share = sum(rate.cpu_share or 0.0 for rate in rates.threads)
     waiting = sum(rate.wait_share or 0.0 for rate in rates.threads)
     storms = sum(bool(rate.storms) for rate in rates.threads)
+    count = len(rates.threads)
     words = [
-        f"process {rates.pid} ({rates.name}): {len(rates.threads)} threads",
+        f"process {rates.pid} ({rates.name}): {count} thread{'' if count == 1 else 's'}",
         f"{share:.0%} of a CPU",
         f"{waiting:.0%} waiting for one",
     ]
