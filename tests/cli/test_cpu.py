@@ -323,6 +323,7 @@ def test_place_tries_its_plan_on_a_live_program(apart: int) -> None:
         (["nice", "--loud", "5", "--pid", "1"], "there is no option --loud"),
         (["stat", "999999999"], "there is no process 999999999"),
         (["stat", "1", "--json", "/no/folder/x"], "there is no folder /no/folder"),
+        (["boost", "--restore", "--for", "1"], "--restore goes alone"),
         (["boost", "--tid", "1"], "give --clamp too"),
         (["boost", "--perflock", "x"], "write NAME=VALUE"),
         (["boost", "--perflock", "x=1"], "no performance lock for ['x']"),

@@ -191,19 +191,25 @@ def test_what_is_no_priority(text: str) -> None:
 
 
 def test_nice_needs_a_limit_or_root() -> None:
-    """A user is told the limit, its value, and two ways to raise it."""
+    """A user is told the limit, its value, and two ways to raise it: one's own is that of the shell."""
     answer = as_nobody(lambda: str(cpu.priority(nice=-5)))
     assert answer.startswith("ForbiddenError: nice -5 of thread")
     assert "RLIMIT_NICE allows" in answer
-    assert "prlimit --nice=25" in answer
+    assert "prlimit --nice=25 --pid $$, or" in answer
     assert "limits.conf" in answer
+
+
+def test_a_name_is_no_thread() -> None:
+    """Text is not taken for a sequence of threads."""
+    with pytest.raises(cpu.CpuError, match="'worker' is no thread; give a native id, a Python thread, or"):
+        cpu.priority("worker", nice=5)  # type: ignore[arg-type]
 
 
 def test_real_time_needs_a_limit_or_root() -> None:
     """The same for real-time priorities."""
     answer = as_nobody(lambda: str(cpu.priority(policy="fifo", priority=9)))
     assert "RLIMIT_RTPRIO is 0" in answer
-    assert "prlimit --rtprio=9" in answer
+    assert "prlimit --rtprio=9 --pid $$, or" in answer
 
 
 def test_what_was_raised_cannot_be_lowered_without_rights() -> None:

@@ -1,6 +1,7 @@
 """Sets of CPUs: lists, and words."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cpu.machines import phone, ryzen, xeon
@@ -83,13 +84,14 @@ def test_cpu_0_is_a_cpu(tmp_path: Path) -> None:
         ("fast ones", "is not a set of CPUs"),
         ("one per rack", "share no 'rack'"),
         ("big", "all of one kind"),
+        (None, "None is not a set of CPUs; write one of"),
         ("cluster 9", "there is no cluster 9: this machine has cluster 0-1"),
         (set(), "is empty"),
         ({-1}, "whole numbers"),
         ({True}, "whole numbers"),
     ],
 )
-def test_what_cannot_be_meant_is_refused(tmp_path: Path, wanted: str | set[int], message: str) -> None:
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, wanted: Any, message: str) -> None:
     """The message says what there is instead."""
     with pytest.raises(CpuError, match=message):
         resolve_cpus(wanted, ryzen(tmp_path).topology())

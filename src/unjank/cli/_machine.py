@@ -75,7 +75,12 @@ def check_engine() -> Check:
     if compiled.from_cache:
         return Check("trace engine", "ok", "ready, from the cache")
     if compiled.note:
-        return Check("trace engine", "limited", compiled.note, "make the cache folder yours alone: chmod 700")
+        return Check(
+            "trace engine",
+            "limited",
+            compiled.note,
+            "make that folder yours alone, chmod 700, or name another in XDG_CACHE_HOME",
+        )
     return Check("trace engine", "ok", "ready; compiled now, from the cache next time")
 
 

@@ -112,8 +112,8 @@ def set_affinity(
     def wanted(_: frozenset[int], thread: ThreadRef) -> frozenset[int]:
         return resolve_cpus(cpus, topology, near=read_stat(thread.pid, thread.tid, tree).last_cpu)
 
-    if not isinstance(cpus, str):
-        cpus = frozenset(cpus)
+    if isinstance(cpus, Iterable) and not isinstance(cpus, str):
+        cpus = frozenset(cpus)  # an iterator is read only once
     return apply(AffinitySetting(scheduler, tree), target, wanted, tree, follow)
 
 

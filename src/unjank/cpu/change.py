@@ -115,7 +115,7 @@ def apply(
 
     Raises:
         ThreadGoneError: There is no such thread. Of several, those that have just ended are left out.
-        CpuError: The kernel refused; what had been changed is put back.
+        CpuError: The kernel refused; what had been changed is put back. Or a name was given for a thread.
     """
     threads = list(_refs(target, tree))
     changes: list[Change[T]] = []
@@ -167,6 +167,10 @@ def _change(setting: Setting[T], thread: ThreadRef, wanted: Callable[[T, ThreadR
 def _refs(target: Target, tree: KernelTree) -> Iterator[ThreadRef]:
     if isinstance(target, ThreadRef):
         yield target
+    elif isinstance(target, str | bytes):
+        raise CpuError(
+            f"{target!r} is no thread; give a native id, a Python thread, or select_threads(name=…)"
+        )
     elif isinstance(target, Iterable):
         for one in target:
             yield from _refs(one, tree)

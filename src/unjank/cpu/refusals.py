@@ -77,7 +77,7 @@ class Refusals:
         needed = 20 - wanted.nice
         return (
             f"{what}: its limit RLIMIT_NICE allows {allowed}; run as root, or raise it: "
-            f"prlimit --nice={needed} --pid {thread.pid}, or '@GROUP - nice {wanted.nice}' in "
+            f"prlimit --nice={needed} --pid {_whose(thread)}, or '@GROUP - nice {wanted.nice}' in "
             "/etc/security/limits.conf"
         )
 
@@ -97,7 +97,7 @@ class Refusals:
             return self.not_permitted(thread, what)
         return (
             f"{what}: its limit RLIMIT_RTPRIO is {most}; run as root, or raise it: prlimit "
-            f"--rtprio={wanted.priority} --pid {thread.pid}, or '@GROUP - rtprio {wanted.priority}' in "
+            f"--rtprio={wanted.priority} --pid {_whose(thread)}, or '@GROUP - rtprio {wanted.priority}' in "
             "/etc/security/limits.conf"
         )
 
@@ -152,6 +152,11 @@ class Refusals:
 
     def _is_bound(self, thread: ThreadRef) -> bool:
         return bool(read_stat(thread.pid, thread.tid, self.tree).flags & _BOUND)
+
+
+def _whose(thread: ThreadRef) -> str:
+    """Whose limit to raise: one's own ends with this process, but the shell that starts it hands it down."""
+    return "$$" if thread.pid == os.getpid() else str(thread.pid)
 
 
 def is_realtime(attributes: Attributes) -> bool:

@@ -36,6 +36,10 @@ def resolve_cpus(wanted: CpuSet, topology: Topology, near: int | None = None) ->
         CpuError: The words are not understood, or the set is empty.
     """
     if not isinstance(wanted, str):
+        if not isinstance(wanted, Iterable):
+            raise CpuError(
+                f"{wanted!r} is not a set of CPUs; write one of {_FORMS}, or numbers such as {{2, 3}}"
+            )
         chosen = frozenset(wanted)
         if any(isinstance(cpu, bool) or not isinstance(cpu, int) or cpu < 0 for cpu in chosen):
             raise CpuError("CPUs are whole numbers from 0 on; take them from os.sched_getaffinity(0)")

@@ -60,7 +60,7 @@ class Comparison:
     @property
     def warnings(self) -> list[str]:
         """What makes the comparison doubtful."""
-        return list(doubts(self.before, self.after))
+        return list(dict.fromkeys(doubts(self.before, self.after)))  # a run may be compared with itself
 
     def worse_by(self, percent: float) -> list[Change]:
         """What got worse, beyond its intervals and by more than that."""

@@ -65,12 +65,14 @@ def boost(
     Without a choice of knobs, all there are, as fast as they go. What was is put back at the end, at Ctrl-C,
     and after a crash by the next boost or by --restore.
     """
-    from unjank.cpu import FASTEST_PLAN, BoostPlan
+    from unjank.cpu import FASTEST_PLAN, BoostPlan, CpuError
 
     check_target(json)
     if list_only:
         return _list(json)
     if restore:
+        if command or seconds is not None:
+            raise CpuError("--restore goes alone; a boost puts back what was left by itself")
         return _restore(json)
     plan = BoostPlan(
         governor=governor,
