@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.jvm.classes import Holder, holder_class, zip_bytes
 from tests.jvm.conftest import JAVA, Compile, make_jar
 
 from unjank.jvm import Decision, Outcome, Reason, ScanResult, scan_archive
@@ -74,6 +75,14 @@ def test_a_folder_is_scanned_like_a_jar(compile_java: Compile, counter: ScanResu
     assert [(s.method, s.offset, s.reason) for s in found.sites] == [
         (s.method, s.offset, s.reason) for s in counter.sites
     ]
+
+
+def test_an_archive_of_a_folder_counts_once(tmp_path: Path) -> None:
+    """Also where there are links to it, as Debian has them beside each jar with a version."""
+    (tmp_path / "held-1.0.jar").write_bytes(zip_bytes({"p/Held.class": holder_class(Holder())}))
+    (tmp_path / "api.jar").symlink_to("held-1.0.jar")
+    (site,) = scan_archive(tmp_path).sites
+    assert site.entry == "held-1.0.jar!/p/Held.class"
 
 
 def test_an_archive_that_is_none_is_named(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """`scan_archive`: what is in an archive, and what could be made direct; in dex code, what is not."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from unjank.jvm.analysis.plan import make_plan
@@ -46,8 +45,13 @@ def _scan_folder(folder: Path, result: ScanResult) -> None:
             result.skipped.append(Skipped(name, "archive", str(error)))
 
 
-def _archives_in(folder: Path) -> Iterator[Path]:
-    return (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in _ARCHIVES and path.is_file())
+def _archives_in(folder: Path) -> list[Path]:
+    """Archives below, each once: `x.jar` may be a link to the `x-1.0.jar` beside it."""
+    found = (path for path in folder.rglob("*") if path.suffix.lower() in _ARCHIVES and path.is_file())
+    once: dict[Path, Path] = {}
+    for path in sorted(found, key=lambda path: (path.is_symlink(), path)):
+        once.setdefault(path.resolve(), path)
+    return sorted(once.values())
 
 
 def _scan(reader: ZipReader, prefix: str, result: ScanResult, budget: Budget, depth: int = 0) -> None:
