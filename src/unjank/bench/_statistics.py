@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, comb
 
+FEWEST = 6  # values whose range holds the median with that confidence: 1 - 2 / 2**6 is 97 %
 _CONFIDENCE = 0.95
 
 

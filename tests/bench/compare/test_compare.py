@@ -95,7 +95,7 @@ def test_nothing_is_divided_by_zero(tmp_path: Path) -> None:
 
 
 def test_other_circumstances_are_warned_of(tmp_path: Path) -> None:
-    """Another machine, package, a quick run, a noisy one."""
+    """Another machine, package, a quick run, a noisy one, one of few repetitions; each once."""
     other = {"cpus": 8, "packages": {"unjank": "2"}, "during": {"others_cpus": 1.5}}
     before, after = load(_run(tmp_path, "a")), load(_run(tmp_path, "b", machine=other, scale=Scale.quick()))
     comparison = compare(before, after)
@@ -104,11 +104,14 @@ def test_other_circumstances_are_warned_of(tmp_path: Path) -> None:
         "cpus differs: 4 and 8",
         "package unjank differs: 1 and 2",
         "is a quick run",
+        "a.json has 3 repetitions",
         "kept 1.5 CPUs busy",
     ):
         assert part in text
     assert comparison.to_dict()["machine"] == {"cpus": [4, 8], "package unjank": ["1", "2"]}
-    assert compare(before, before).warnings == []
+    assert len(compare(before, before).warnings) == 1
+    calm = load(_run(tmp_path, "c", scale=Scale(6)))
+    assert compare(calm, calm).warnings == []
 
 
 def test_worse_is_counted_beyond_a_threshold(tmp_path: Path) -> None:

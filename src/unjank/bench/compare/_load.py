@@ -45,6 +45,7 @@ class Loaded:
         benchmark: Its name.
         machine: Facts.
         divisor: 1 unless it was a quick one.
+        repeats: Repetitions of each figure.
         results: By label.
         ratios: By name.
     """
@@ -53,6 +54,7 @@ class Loaded:
     benchmark: str
     machine: Mapping[str, Any]
     divisor: float
+    repeats: int
     results: Mapping[str, Figure]
     ratios: Mapping[str, Figure]
 
@@ -74,6 +76,7 @@ def load(path: Path) -> Loaded:
             printable(str(content["benchmark"])),
             dict(content["machine"]),
             float(content["scale"]["divisor"]),
+            int(content["scale"]["repeats"]),
             {figure.label: figure for figure in _unique(_result(item) for item in content["results"])},
             {
                 printable(str(name)): _ratio(printable(str(name)), about)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from unjank.bench._statistics import FEWEST
 from unjank.bench.compare._load import Loaded, printable
 
 _FACTS = (
@@ -40,6 +41,11 @@ def doubts(before: Loaded, after: Loaded) -> Iterator[str]:
     for loaded in (before, after):
         if loaded.divisor != 1:
             yield f"{loaded.path} is a quick run: its figures only show that the benchmark works"
+        elif loaded.repeats < FEWEST:
+            yield (
+                f"{loaded.path} has {loaded.repeats} repetitions, and chance alone moves the range of so "
+                f"few; measure again with --repeats {FEWEST} or more"
+            )
         during = loaded.machine.get("during")
         others = during.get("others_cpus") if isinstance(during, dict) else None
         if isinstance(others, int | float) and others > 0.1:

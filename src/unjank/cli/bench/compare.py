@@ -46,7 +46,8 @@ def compare(
             write_json(comparison.to_dict(), Path(json), indent=1)
     worse = [] if fail_above is None else comparison.worse_by(fail_above)
     if worse:
-        typer.echo(f"unjank: {len(worse)} figures got worse by more than {fail_above:g} %", err=True)
+        count = "1 figure" if len(worse) == 1 else f"{len(worse)} figures"
+        typer.echo(f"unjank: {count} got worse by more than {fail_above:g} %", err=True)
         raise typer.Exit(EXIT_THRESHOLD_CROSSED)
 
 
