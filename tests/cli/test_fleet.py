@@ -40,13 +40,27 @@ def test_run_and_go_on(project: Path) -> None:
     """Rows and errors go to the folder, one sentence to standard error; --resume adds what is new."""
     done = _run(SLICES, "traces", "-o", "out", cwd=project)
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == f"unjank: 6 rows of 4 traces; 1 failed, see errors.parquet in {project}/out\n"
+    assert done.stderr.splitlines() == [
+        f"unjank: 6 rows of 4 traces; 1 failed, see errors.parquet in {project}/out",
+        "unjank: failed: traces/bad: is not a trace of any format the engine knows",
+    ]
     again = _run(SLICES, "traces", "-o", "out", cwd=project)
     assert again.returncode == 2
     assert "--resume" in again.stderr
     (project / "traces" / "new").write_bytes(trace_bytes(["x"]))
     resumed = _run(SLICES, "traces", "-o", "out", "--resume", cwd=project)
     assert "7 rows of 5 traces" in resumed.stderr
+
+
+def test_a_few_of_many_errors_are_told(project: Path) -> None:
+    """Three traces that failed are named with their cause, the others counted; names steer no terminal."""
+    names = ["\x1bc", "away", "gone", "lost", "missing"]
+    done = _run(SLICES, *names, "-o", "out", cwd=project)
+    assert done.returncode == 0
+    assert done.stderr.splitlines()[1:] == [
+        *(f"unjank: failed: {name}: no such file" for name in ("\\x1bc", "away", "gone")),
+        "unjank: failed: 2 more",
+    ]
 
 
 def test_aggregate(project: Path) -> None:
@@ -93,6 +107,10 @@ def test_threshold_on_errors(project: Path) -> None:
         (["traces", "-o", "out", "--memory", "much"], "'much' is not a size"),
         (["traces", "-o", "out", "--retry-failed"], "goes with --resume"),
         (["traces", "-o", "traces/bad", "--workers", "1"], "can't be written"),
+        (
+            ["traces", "-o", "nowhere://bucket"],
+            "nowhere://bucket: can't be used: Protocol not known: nowhere",
+        ),
         (["-o", "traces", "--aggregate", "SELECT 1"], "holds no result of unjank fleet"),
     ],
 )

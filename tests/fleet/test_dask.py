@@ -141,10 +141,12 @@ def test_trace_that_overruns_on_a_worker(cluster: DaskCluster, tmp_path: Path) -
     assert result.totals.traces == 2
 
 
-def test_address_that_is_none(traces: Path, tmp_path: Path) -> None:
-    """An address of another kind is told at once."""
-    with pytest.raises(UnjankError, match=r"http://127\.0\.0\.1:1: is not an address of Dask's"):
-        run_fleet(traces, _SQL, tmp_path / "out", dask="http://127.0.0.1:1")
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1", "nonsense", "tcp://host"])
+def test_address_that_is_none(traces: Path, tmp_path: Path, address: str) -> None:
+    """An address of another kind is told at once, without a client, and before anything is written."""
+    with pytest.raises(UnjankError, match=rf"{address}: is not an address of Dask's: .*tcp://HOST:8786"):
+        run_fleet(traces, _SQL, tmp_path / "out", dask=address)
+    assert not (tmp_path / "out").exists()
 
 
 def test_no_scheduler(traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

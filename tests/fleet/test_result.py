@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.fleet.small_traces import SLICES
 
-from unjank import UnjankError
+from unjank import QueryError, UnjankError
 from unjank.fleet import FleetResult, open_fleet, run_fleet
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed (no wheel for this Python)")
@@ -79,6 +79,21 @@ def test_no_result_there(tmp_path: Path) -> None:
     """A folder without a result is told from one with an empty one."""
     with pytest.raises(UnjankError, match="holds no result of unjank fleet"):
         open_fleet(tmp_path)
+
+
+def test_run_that_was_killed_early(folder: Path, tmp_path: Path) -> None:
+    """A result without any part yet has a trace's columns, no rows, and says what its end would have made."""
+    pytest.importorskip("duckdb", reason="duckdb is not installed (no wheel for this Python)")
+    run_fleet(folder, SLICES, tmp_path / "out")
+    for path in [*(tmp_path / "out" / "results").iterdir(), tmp_path / "out" / "traces.parquet"]:
+        path.unlink()
+    killed = open_fleet(tmp_path / "out")
+    assert killed.arrow().schema.names[0] == "trace"
+    assert killed.aggregate("SELECT COUNT(trace) AS n FROM results").arrow().to_pylist() == [{"n": 0}]
+    with pytest.raises(UnjankError, match=r"the run did not end.*--resume"):
+        killed.traces()
+    with pytest.raises(QueryError, match=r"the run did not end.*--resume"):
+        killed.aggregate("SELECT * FROM traces")
 
 
 def test_file_of_somebody_else(result: FleetResult) -> None:

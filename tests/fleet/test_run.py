@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 import pytest
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace as PerfettoTrace
 from tests.fleet.small_traces import COUNT_OR_SPIN, ENDLESS, SLICES, trace_bytes
 
 from unjank import QueryError, UnjankError
@@ -91,6 +92,23 @@ def test_metadata_given_with_a_trace(folder: Path) -> None:
     trace = Trace(str(folder / "t01.pftrace"), {"device": "desk", "type": "mine"})
     (row,) = run_fleet([trace, str(folder / "t00.pftrace")], SLICES).arrow().to_pylist()
     assert (row["trace_device"], row["trace_type"]) == ("desk", "mine")
+
+
+def test_metadata_that_is_no_text() -> None:
+    """A fact that is a number is refused where it is given, not where it is written."""
+    with pytest.raises(UnjankError, match=r"a\.pftrace: metadata 'sdk' is 33; .* text"):
+        Trace("a.pftrace", {"sdk": 33})  # type: ignore[dict-item]  # the mistake
+
+
+def test_build_that_could_not_be_read(folder: Path) -> None:
+    """Where the recorder was given Android's message on long properties, the build is not known."""
+    trace = PerfettoTrace.FromString(trace_bytes(["a"]))
+    info = trace.packet.add(trusted_packet_sequence_id=1).system_info
+    info.android_build_fingerprint = "Must use __system_property_read_callback() to read"
+    info.android_sdk_version = 33
+    (folder / "long.pftrace").write_bytes(trace.SerializeToString())
+    (row,) = run_fleet(folder / "long.pftrace", SLICES).arrow().to_pylist()
+    assert (row["trace_build"], row["trace_sdk"]) == (None, "33")
 
 
 def test_bad_traces_become_errors(folder: Path, traces_dir: Path) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 EXIT_THRESHOLD_CROSSED = 1
 SCHEMA = "unjank.fleet/1"
+_MOST_TOLD = 3  # failed traces; the table of errors has all
 # An argument that starts like this, and is no file, is SQL rather than a trace.
 _LOOKS_LIKE_SQL = re.compile(
     r"\s*(--|/\*|(select|with|include|create|values|explain|drop|pragma)\b.*\s)", re.IGNORECASE | re.DOTALL
@@ -188,6 +189,8 @@ def _tell(result: "FleetResult", seconds: float, json: str | None) -> None:
     if totals.failed:
         words += f"; {totals.failed} failed, see errors.parquet"
     typer.echo(f"unjank: {words} in {result.place}", err=True)
+    errors = result.errors().arrow().to_pylist()
+    _tell_errors(errors)
     if json is None:
         return
     from unjank._json_file import write_json
@@ -199,10 +202,20 @@ def _tell(result: "FleetResult", seconds: float, json: str | None) -> None:
         "rows": totals.rows,
         "failed": totals.failed,
         "seconds": round(seconds, 3),
-        "errors": result.errors().arrow().to_pylist(),
+        "errors": errors,
     }
     target: Path | TextIO = sys.stdout if json == "-" else Path(json)
     write_json(document, target, indent=2)
+
+
+def _tell_errors(errors: list[dict[str, str]]) -> None:
+    """Names the first traces that failed, so that one wrong path needs no look into the table."""
+    from unjank.report._words import clean
+
+    for error in errors[:_MOST_TOLD]:
+        typer.echo(f"unjank: failed: {clean(error['trace'])}: {clean(error['cause'])}", err=True)
+    if len(errors) > _MOST_TOLD:
+        typer.echo(f"unjank: failed: {len(errors) - _MOST_TOLD} more", err=True)
 
 
 def _print(result: "FleetResult", sql: str, form: AggregateFormat) -> None:

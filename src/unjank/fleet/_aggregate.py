@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from unjank._errors import QueryError
-from unjank.fleet._dataset import ERRORS, TRACES, Dataset
+from unjank.fleet._dataset import ERRORS, TRACES, UNFINISHED, Dataset
 from unjank.fleet._extras import require_duckdb, require_pyarrow
 from unjank.fleet._part import read_table
 from unjank.fleet._rows import scan_rows
@@ -45,7 +45,8 @@ def aggregate(dataset: Dataset, sql: str, *, rows: int, seconds: float) -> Any: 
                     raise
                 raise QueryError(f"--aggregate: took longer than {seconds:g} s") from None
             except duckdb.Error as error:
-                raise QueryError(f"--aggregate: {_in_one_line(error)}") from None
+                hint = "" if dataset.storage.exists(TRACES) else f" ({UNFINISHED})"
+                raise QueryError(f"--aggregate: {_in_one_line(error)}{hint}") from None
 
 
 def _sources(dataset: Dataset) -> dict[str, Any]:

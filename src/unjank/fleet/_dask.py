@@ -87,6 +87,20 @@ def run_on_dask(
         cluster.close()
 
 
+def require_address(address: str) -> None:
+    """Makes sure that it is an address: a client that is given another one takes long to go away again.
+
+    Raises:
+        UnjankError: It is none.
+    """
+    try:
+        require_distributed().comm.get_address_host(address)
+    except ValueError as error:
+        raise UnjankError(
+            f"{address}: is not an address of Dask's: {error}; write it as tcp://HOST:8786"
+        ) from error
+
+
 class _Cluster:
     """The connection to the scheduler, made again when it breaks."""
 
@@ -138,12 +152,9 @@ class _Cluster:
             client.close(timeout=_CONNECT_SECONDS)
 
     def _connected(self) -> Client:
-        try:
-            client = self._distributed.Client(
-                self._address, timeout=_CONNECT_SECONDS, set_as_default=False, name="unjank-fleet"
-            )
-        except ValueError as error:
-            raise UnjankError(f"{self._address}: is not an address of Dask's: {error}") from error
+        client = self._distributed.Client(
+            self._address, timeout=_CONNECT_SECONDS, set_as_default=False, name="unjank-fleet"
+        )
         try:
             client.wait_for_workers(1, timeout=_CONNECT_SECONDS)
             self._equip_workers(client)

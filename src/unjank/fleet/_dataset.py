@@ -21,10 +21,11 @@ from unjank.fleet._columns import Schema, widest_schema
 from unjank.fleet._extras import require_parquet, require_pyarrow
 from unjank.fleet._footers import FooterCache
 from unjank.fleet._job import Job
-from unjank.fleet._part import RESULTS, Entry, Ledger, rewrite, trace_columns
+from unjank.fleet._part import RESULTS, Entry, Ledger, least_schema, rewrite, trace_columns
 from unjank.fleet._storage import LocalFolder, Storage
 
 ERRORS, TRACES, MANIFEST = "errors.parquet", "traces.parquet", "fleet.json"
+UNFINISHED = "the run did not end, and the table traces is written at its end; go on with --resume"
 _SCHEMA = "unjank.fleet-run/1"
 _LOCK = ".lock"
 _ENTRIES_PER_GROUP = 50_000
@@ -102,8 +103,8 @@ class Dataset:
         return found
 
     def schema(self) -> Schema:
-        """The columns of all parts together."""
-        return widest_schema(schema for _, schema, _ in self.ledgers())
+        """The columns of all parts together; of no parts, those that any would have."""
+        return widest_schema([least_schema(), *(schema for _, schema, _ in self.ledgers())])
 
     def finish(self) -> Totals:
         """Brings all parts to the same columns and types, and writes the tables of traces and errors.
@@ -115,8 +116,8 @@ class Dataset:
         return self._write_tables()
 
     def write_errors(self, failed: Iterable[Entry]) -> None:
-        """Writes the table of errors."""
-        rows = [(entry.trace, entry.stage, entry.cause) for entry in failed]
+        """Writes the table of errors, by the traces' names."""
+        rows = sorted((entry.trace, entry.stage, entry.cause) for entry in failed)
         arrow = require_pyarrow()
         columns = list(zip(*rows, strict=True)) or [(), (), ()]
         names = ("trace", "stage", "cause")

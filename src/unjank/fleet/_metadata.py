@@ -15,15 +15,18 @@ _FACTS = {
     "type": "trace_type",
     "uuid": "trace_uuid",
 }
+# What Android's C library gives programs that cannot read a property as long as this one, so that it lands in
+# traces as the value.
+_UNREADABLE = "Must use __system_property_read_callback() to read"
 FACT_NAMES = tuple(_FACTS)
 COLUMN_PREFIX = "trace_"
 
 _SQL = """
 SELECT name, COALESCE(str_value, CAST(int_value AS TEXT)) AS value
 FROM metadata
-WHERE name IN ({names})
+WHERE name IN ({names}) AND str_value IS NOT '{unreadable}'
 ORDER BY id DESC
-""".format(names=", ".join(f"'{name}'" for name in _FACTS.values()))
+""".format(names=", ".join(f"'{name}'" for name in _FACTS.values()), unreadable=_UNREADABLE)
 
 
 def read_facts(tp: "TraceProcessor") -> dict[str, str]:

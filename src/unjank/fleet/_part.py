@@ -116,7 +116,7 @@ class PartWriter:
             UnjankError: It cannot be written.
         """
         name = f"{RESULTS}/part-{_digest(entry.trace for entry in self._entries)}.parquet"
-        schema = widest_schema([_empty_schema(), *self._schemas])
+        schema = widest_schema([least_schema(), *self._schemas])
         with storage.replace(name) as file:
             write_rows(file, self._spool.read(), schema, Ledger(self._run, self.entries))
         self._spool.close()
@@ -187,6 +187,12 @@ def trace_columns(entry: Entry) -> dict[str, str | None]:
     return {NAME_COLUMN: entry.trace, **{COLUMN_PREFIX + key: value for key, value in facts.items()}}
 
 
+def least_schema() -> Schema:
+    """The columns of a part without rows, so that one of failed traces fits beside the others."""
+    arrow = require_pyarrow()
+    return arrow.schema([(name, arrow.string()) for name in trace_columns(Entry(""))])
+
+
 class _Spool:
     """Batches put aside, each with its own types, until the widest of those is known."""
 
@@ -209,12 +215,6 @@ class _Spool:
 
     def close(self) -> None:
         self._file.close()
-
-
-def _empty_schema() -> Schema:
-    """What a part has at least, so that one of failed traces fits beside the others."""
-    arrow = require_pyarrow()
-    return arrow.schema([(name, arrow.string()) for name in trace_columns(Entry(""))])
 
 
 def _digest(names: Iterable[str]) -> str:

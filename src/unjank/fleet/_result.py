@@ -4,8 +4,9 @@ import os
 import tempfile
 from typing import Any
 
+from unjank._errors import UnjankError
 from unjank.fleet._aggregate import AGGREGATE_ROWS, AGGREGATE_SECONDS, aggregate
-from unjank.fleet._dataset import ERRORS, TRACES, Dataset, Totals
+from unjank.fleet._dataset import ERRORS, TRACES, UNFINISHED, Dataset, Totals
 from unjank.fleet._extras import require_pandas, require_polars
 from unjank.fleet._part import read_table
 from unjank.fleet._rows import read_rows
@@ -92,7 +93,13 @@ class FleetResult:
         return self._read(ERRORS)
 
     def traces(self) -> FleetTable:
-        """All traces: name, metadata, status, number of rows, notes. There once the run is finished."""
+        """All traces: name, metadata, status, number of rows, notes.
+
+        Raises:
+            UnjankError: The run was killed before it wrote them.
+        """
+        if not self._dataset.storage.exists(TRACES):
+            raise UnjankError(f"{self.place}: {UNFINISHED}")
         return self._read(TRACES)
 
     def aggregate(

@@ -66,11 +66,15 @@ def run_fleet(
     Raises:
         QueryError: The SQL cannot work on any trace.
         EngineError: There is no engine on this machine.
-        UnjankError: No traces, a folder that cannot be used, or a package that is not installed.
+        UnjankError: No traces, a folder or address that is none, or a package that is not installed.
     """
     if workers is not None and dask is not None:
         raise UnjankError("workers are processes here, and a Dask cluster has its own; give one of the two")
     require_fleet_extra()
+    if dask is not None:
+        from unjank.fleet._dask import require_address
+
+        require_address(dask)
     storage, temporary = _place(output)
     found = [trace for trace in find_traces(traces) if not storage.holds(trace.name)]
     if not found:

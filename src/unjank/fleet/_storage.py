@@ -127,11 +127,17 @@ class RemoteFolder:
 
     Object stores show an object when it is complete, which is what makes the commit; so a file is put
     together in memory and uploaded in one go.
+
+    Raises:
+        UnjankError: fsspec or its package for such a URL is not installed, or nobody knows that kind.
     """
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        self._fs, self._root = require_fsspec().url_to_fs(self.url)
+        try:
+            self._fs, self._root = require_fsspec().url_to_fs(self.url)
+        except (OSError, ValueError, ImportError) as error:
+            raise UnjankError(f"{self.url}: can't be used: {error}") from error
 
     def names(self, folder: str) -> list[str]:
         """See Storage."""
@@ -165,12 +171,19 @@ class RemoteFolder:
 
     @contextmanager
     def replace(self, name: str) -> Iterator[BinaryIO]:
-        """See Storage."""
+        """See Storage.
+
+        Raises:
+            UnjankError: The file cannot be written.
+        """
         file = io.BytesIO()
         yield file
         target = self._at(name)
-        self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
-        self._fs.pipe_file(target, file.getvalue())
+        try:
+            self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+            self._fs.pipe_file(target, file.getvalue())
+        except OSError as error:
+            raise UnjankError(f"{self.url}/{name}: can't be written: {error.strerror or error}") from error
 
     def remove(self, name: str) -> None:
         """See Storage."""

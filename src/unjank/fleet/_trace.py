@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from unjank._errors import UnjankError
+
 
 @dataclass(frozen=True)
 class Trace:
@@ -14,11 +16,21 @@ class Trace:
         name: Path or fsspec URL; also what the result calls it.
         metadata: Facts about it by name, such as the device; each becomes a column `trace_NAME`.
         base: Folder that a relative path starts from; empty is where the program was started.
+
+    Raises:
+        UnjankError: A fact is not text.
     """
 
     name: str
     metadata: Mapping[str, str] = field(default_factory=dict)
     base: str = ""
+
+    def __post_init__(self) -> None:
+        for key, value in self.metadata.items():
+            if not (isinstance(key, str) and isinstance(value, str)):
+                raise UnjankError(
+                    f"{self.name}: metadata {key!r} is {value!r}; names and facts have to be text"
+                )
 
     @classmethod
     def at(cls, name: str) -> "Trace":
