@@ -106,7 +106,7 @@ def test_the_users_browser_is_opened_and_its_end_is_the_end(trace: Path, tmp_pat
     ("arguments", "words"),
     [
         (["none.pftrace"], "none.pftrace: no such file"),
-        (["."], ".: is a folder; name a trace in it"),
+        (["."], ".: is a folder; give a trace file in it"),
         (["empty"], "empty: the trace is empty"),
         (["x", "--port", "65536"], "--port"),
         ([], "Missing argument"),

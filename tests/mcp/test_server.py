@@ -84,8 +84,11 @@ def test_without_the_package(trace: Path, monkeypatch: pytest.MonkeyPatch) -> No
         make_server(TraceTools([trace]))
 
 
-def test_missing_trace() -> None:
-    """A trace that does not exist is said before the server starts."""
-    done = subprocess.run([UNJANK, "mcp", "none.pftrace"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "unjank: none.pftrace: there is no such file\n"
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("none.pftrace", "none.pftrace: no such file"), (".", ".: is a folder; give trace files in it")],
+)
+def test_missing_trace(name: str, words: str) -> None:
+    """A trace that does not exist, or a folder, is said before the server starts."""
+    done = subprocess.run([UNJANK, "mcp", name], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"unjank: {words}\n")

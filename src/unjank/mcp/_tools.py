@@ -217,8 +217,10 @@ def _named(traces: Sequence[Path]) -> dict[str, Path]:
     if not traces:
         raise EngineError("name at least one trace: unjank mcp TRACE")
     for path in traces:
+        if path.is_dir():
+            raise TraceError(f"{path}: is a folder; give trace files in it")
         if not path.is_file():
-            raise TraceError(f"{path}: there is no such file")
+            raise TraceError(f"{path}: no such file")
     counts = Counter(path.name for path in traces)
     return {path.name if counts[path.name] == 1 else str(path): path for path in traces}
 

@@ -70,7 +70,7 @@ def serve_trace(
 
 def _require_readable(trace: Path) -> None:
     if trace.is_dir():
-        raise TraceError(f"{trace}: is a folder; name a trace in it")
+        raise TraceError(f"{trace}: is a folder; give a trace file in it")
     if trace.exists() and not trace.is_file():
         raise TraceError(f"{trace}: can be read only once; write it into a file first")
     try:
