@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from tests.findings.builder import MS, Thread, TraceBuilder
+from tests.findings.builder import MS, Run, Thread, TraceBuilder
 from tests.findings.conftest import Find, Load
 
 from unjank.findings import Finding, FindingSet, sql_of
@@ -107,6 +107,15 @@ def test_slow_messages_in_logcat(find: Find) -> None:
     assert (finding.where, finding.detail["logged"]) == ("com.example.Sync$1", 1)
 
 
+def test_message_whose_callback_was_recycled(find: Find) -> None:
+    """A pooled callback has no name any more when it is logged: the message's number stands for it."""
+    trace, main, _ = android()
+    text = "Slow dispatch took 300ms main h=android.os.Handler c=<recycled PooledLambda@88b6b2e> m=7"
+    trace.log(main, 700 * MS, text, tag="Looper")
+    (finding,) = of_kind(find(trace), "slow-dispatch")
+    assert finding.where == "android.os.Handler #7"
+
+
 def test_late_messages_in_logcat(find: Find) -> None:
     """Late messages of one looper are one finding, with the latest of them."""
     trace, main, _ = android()
@@ -119,12 +128,50 @@ def test_late_messages_in_logcat(find: Find) -> None:
     assert (finding.where, finding.detail["total_ns"]) == ("android.app.ActivityThread$H #12", 475 * MS)
 
 
+@pytest.mark.parametrize(
+    ("ran_to", "words", "advice"),
+    [
+        (700, "had no CPU for 200 ms of that", "could run but had no CPU for 200 ms of 265 ms"),
+        (800, None, "Look for what main ran before that message"),
+    ],
+)
+def test_late_message_of_a_thread_without_a_cpu(
+    find: Find, ran_to: int, words: str | None, advice: str
+) -> None:
+    """Where the looper's thread could not run for most of the delay, that is what is told and advised on."""
+    trace, main, worker = android()
+    runs = [(main, 600, ran_to, "R+"), (worker, ran_to, 900, "S"), (main, 900, 910, "S")]
+    trace.schedule(0, [Run(thread, start * MS, end * MS, state) for thread, start, end, state in runs])
+    text = "Slow delivery took 265ms main h=android.os.Handler c=null m=12"
+    trace.log(main, 900 * MS, text, tag="Looper")
+    (finding,) = of_kind(find(trace), "queue-delay")
+    assert finding.detail["looper_states"] == {"R+": (900 - ran_to) * MS, "Running": (ran_to - 635) * MS}
+    assert (words or "late.") in str(finding.detail["summary"])
+    assert advice in finding.advice
+    assert "to see whether it had a CPU" not in finding.advice
+
+
+def test_slow_message_of_a_thread_without_a_cpu(find: Find) -> None:
+    """A message that took long since its thread had no CPU is none to be moved to another thread."""
+    trace, main, worker = android()
+    runs = [(main, 10, 20, "R+"), (worker, 20, 100, "S"), (main, 100, 130, "S")]
+    trace.schedule(0, [Run(thread, start * MS, end * MS, state) for thread, start, end, state in runs])
+    trace.slice(main, TRAVERSER, 10 * MS, 130 * MS)
+    (finding,) = of_kind(find(trace), "slow-dispatch")
+    assert finding.detail["looper_states"] == {"R+": 80 * MS, "Running": 40 * MS}
+    assert "could run but had no CPU for 80 ms of 120 ms" in finding.advice
+
+
 def test_jank_trace(find: Find, traces_dir: Path) -> None:
     """A real trace whose loopers told logcat of two late messages: 265 and 54 ms."""
     found = of_kind(find(traces_dir / "android_jank_cpu_sampling.pftrace"), "queue-delay")
     assert [(f.process, f.thread, f.dur_ns // MS, f.where) for f in found] == [
         ("system_server", "system_server", 265, "android.os.Handler #0"),
         ("com.android.systemui", "wmshell.main", 54, "android.os.Handler #12"),
+    ]
+    assert [f.detail["looper_states"] for f in found] == [
+        {"R": 264_623_900, "Running": 320_100, "S": 56_000},
+        {"R": 53_583_400, "Running": 325_200},
     ]
 
 

@@ -57,10 +57,12 @@ def listed(names: Sequence[str], at_most: int = 3) -> str:
 
 
 def lock_in_advice(wait: Contention) -> str:
-    """The lock's name, or where its owner took it."""
+    """The lock's name, or where its owner took it, else where the waiter wanted it."""
     if wait.lock:
         return wait.lock
-    return f"the monitor taken in {in_code(wait.owner_site)}" if wait.owner_site else short_lock(wait)
+    if wait.owner_site:
+        return f"the monitor taken in {in_code(wait.owner_site)}"
+    return f"the monitor that {in_code(wait.waiter_site)} waited for" if wait.waiter_site else "the monitor"
 
 
 def _for_what(wait: Contention) -> str:

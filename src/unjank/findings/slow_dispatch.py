@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from unjank.findings._evidence import Evidence
+from unjank.findings._looper_time import LooperTime, cpu_advice, looper_time
 from unjank.findings._model import Finding, Severity
 from unjank.findings._sentences import short_method, who
 from unjank.findings._threads import Thread
@@ -18,7 +19,7 @@ def find(evidence: Evidence) -> Iterator[Finding]:
     for row in evidence.rows(KIND):
         thread = evidence.threads[row.utid]
         if thread.is_interactive or row.dur >= NOTICEABLE_NS:
-            yield _finding(row, thread)
+            yield _finding(row, thread, looper_time(evidence, thread, row.ts, row.dur))
 
 
 def severity(thread: Thread, longest_ns: int) -> Severity:
@@ -34,7 +35,7 @@ def message_name(handler: str | None, callback: str | None) -> str:
     return f"{handler or 'a handler'}{number}"
 
 
-def _finding(row: Any, thread: Thread) -> Finding:  # noqa: ANN401  a row's columns are those of the query
+def _finding(row: Any, thread: Thread, time: LooperTime) -> Finding:  # noqa: ANN401  a row's columns are those of the query
     message = message_name(row.handler, row.callback)
     return Finding(
         kind=KIND,
@@ -47,10 +48,7 @@ def _finding(row: Any, thread: Thread) -> Finding:  # noqa: ANN401  a row's colu
         ts_ns=row.ts,
         dur_ns=row.dur,
         count=row.count,
-        advice=(
-            f"Do the work of {short_method(message)} on another thread and post the result, or split it into "
-            f"messages that take less than a frame, so that others on {thread.name} get their turn."
-        ),
+        advice=cpu_advice(thread, time) if time.lacked_cpu else _do_elsewhere(thread, message),
         detail={
             "lock": None,
             "total_ns": row.total_ns,
@@ -60,8 +58,16 @@ def _finding(row: Any, thread: Thread) -> Finding:  # noqa: ANN401  a row's colu
             "runs": row.runs,
             "run_ns": row.run_ns,
             "logged": row.logged,
+            "looper_states": time.detail(),
             "summary": _summary(row, thread, message),
         },
+    )
+
+
+def _do_elsewhere(thread: Thread, message: str) -> str:
+    return (
+        f"Do the work of {short_method(message)} on another thread and post the result, or split it into "
+        f"messages that take less than a frame, so that others on {thread.name} get their turn."
     )
 
 

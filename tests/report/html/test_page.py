@@ -6,12 +6,15 @@ from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from google.protobuf import text_format
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TraceConfig
 from tests.findings.builder import MS, TraceBuilder
 from tests.report.html.conftest import HOSTILE, Open, page_of
 from tests.report.launcher import launcher
 
 from unjank import TraceProcessor
 from unjank.findings import Evidence, FindingSet, find_all, sql_of
+from unjank.report.html._coverage import read_coverage
 
 
 class Elements(HTMLParser):
@@ -118,6 +121,19 @@ def test_nothing_found(opened: Open) -> None:
     assert "adb shell perfetto -c - --txt" in text
     assert "The worst, in pictures" not in text
     assert '<details class="recipe" open>' in page
+
+
+def test_configuration_for_android(opened: Open) -> None:
+    """The text to record Android with is one that Perfetto reads, and asks for all that the findings use."""
+    trace = TraceBuilder()
+    trace.slice(trace.thread(100, 101, "main"), "work", 0, 5 * MS)
+    recipe = dict(read_coverage(opened(trace)[0]).recipe)
+    config = text_format.Parse(recipe["An Android device: config.pbtxt"], TraceConfig())
+    sources = {source.config.name: source.config for source in config.data_sources}
+    assert {"dalvik", "ss", "wm", "am"} <= set(sources["linux.ftrace"].ftrace_config.atrace_categories)
+    assert "sched/sched_blocked_reason" in sources["linux.ftrace"].ftrace_config.ftrace_events
+    assert list(sources["track_event"].track_event_config.enabled_categories) == ["mq"]
+    assert {"android.log", "android.surfaceflinger.frametimeline", "linux.process_stats"} <= set(sources)
 
 
 def test_what_a_python_trace_lacks(opened: Open) -> None:

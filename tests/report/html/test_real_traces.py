@@ -28,6 +28,8 @@ def test_android_start_up(api32_trace: Path) -> None:
     assert "holds the lock" in text
     assert "CPU 0" in text
     assert "Scheduling 11,078 who had the CPU" in text
+    assert "Messages of loopers 129 which messages ran long" in text
+    assert "Logcat none long waits and late messages" in text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from tests.findings.builder import MS, Run, TraceBuilder
+from tests.findings.builder import MS, Run, Thread, TraceBuilder
 from tests.report.html.conftest import Open
 from tests.report.launcher import launcher
 
@@ -39,6 +39,16 @@ def test_waiter_owner_and_who_ran(opened: Open) -> None:
     order = ["UI thread", "BackgroundExecutor", "camera-0", "camera-1", "BackgroundExecutor", "UI thread"]
     assert [span.label for span in cpu.lower] == order
     assert [span.kind for span in cpu.lower][2:4] == ["rank-0", "rank-1"]
+
+
+def test_thread_without_a_name(opened: Open) -> None:
+    """Who ran on the CPU is told by the thread's id where its name is empty."""
+    trace = launcher()
+    nameless = Thread(999, 999, "")
+    trace.schedule(0, [Run(nameless, 29 * MS + 100_000, 29 * MS + 900_000)])
+    timeline = timeline_of(opened, trace, "priority-inversion")
+    assert "thread 999" in [each.thread for each in timeline.on_cpu]
+    assert "" not in [each.thread for each in timeline.on_cpu]
 
 
 def test_shows_a_little_more_than_the_wait(opened: Open) -> None:

@@ -43,7 +43,7 @@ WITH
   )
 SELECT ts, dur, utid, handler, callback, 0 AS is_logged FROM _unjank_dispatch_slice
 UNION ALL
-SELECT l.ts - l.dur, l.dur, l.utid, l.handler, IIF(l.callback = 'null', '#' || l.what, l.callback), 1
+SELECT l.ts - l.dur, l.dur, l.utid, l.handler, IIF(l.callback IN ('null', '<recycled'), '#' || l.what, l.callback), 1
 FROM logged l
 WHERE NOT EXISTS (
   SELECT 1 FROM _unjank_dispatch_slice s

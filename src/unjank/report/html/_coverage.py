@@ -11,7 +11,15 @@ SELECT
   (SELECT COUNT() FROM sched) AS switches,
   (SELECT COUNT() FROM thread_state WHERE waker_utid IS NOT NULL) AS wakeups,
   (SELECT COUNT() FROM thread_state WHERE blocked_function IS NOT NULL) AS blocked,
-  (SELECT COUNT() FROM slice WHERE category = 'mq') AS messages,
+  (
+    SELECT COUNT() FROM slice
+    WHERE category = 'mq' OR name GLOB 'Looper.dispatch: *' OR (
+      -- Handlers, as in unjank_dispatch
+      depth = 0 AND name GLOB '*.*: *'
+      AND REGEXP_EXTRACT(name, '^[A-Za-z_][A-Za-z0-9_$]*([.][A-Za-z0-9_$]+)+: [^ ()]+$') IS NOT NULL
+    )
+  ) AS messages,
+  (SELECT COUNT() FROM android_logs) AS logs,
   (SELECT COUNT() FROM actual_frame_timeline_slice) AS frames;
 """
 
@@ -69,6 +77,8 @@ _ANDROID = (
     *_SCHEDULING,
     ("blocked", "Blocked functions", "in which function of the kernel a thread was blocked"),
     ("frames", "Frames", "which frames were late, and so which waits a person saw"),
+    ("messages", "Messages of loopers", "which messages ran long or late, and who flooded a looper"),
+    ("logs", "Logcat", "long waits and late messages, as the runtime and the loopers told them"),
 )
 _MAY_BE_NONE = ("locks", "messages")  # the recorder has them all
 _PYTHON_WAYS = {
@@ -83,6 +93,8 @@ _ANDROID_WAYS = {
     "wakeups": "ftrace event sched/sched_waking",
     "blocked": "ftrace event sched/sched_blocked_reason",
     "frames": "data source android.surfaceflinger.frametimeline (Android 12 and later)",
+    "messages": "atrace categories ss, wm and am, and atrace_apps; category mq (Android 16 and later)",
+    "logs": "data source android.log",
 }
 _ANDROID_CONFIG = """\
 duration_ms: 20000
@@ -97,12 +109,21 @@ data_sources { config { name: "linux.ftrace" ftrace_config {
   atrace_categories: "view"
   atrace_categories: "am"
   atrace_categories: "wm"
+  atrace_categories: "ss"
   atrace_apps: "*"
 } } }
 data_sources { config { name: "linux.process_stats" process_stats_config {
   scan_all_processes_on_start: true
 } } }
 data_sources { config { name: "android.surfaceflinger.frametimeline" } }
+data_sources { config { name: "android.log" android_log_config {
+  log_ids: LID_DEFAULT
+  log_ids: LID_EVENTS
+  log_ids: LID_SYSTEM
+} } }
+data_sources { config { name: "track_event" track_event_config {
+  enabled_categories: "mq"
+} } }
 """
 _ANDROID_RECIPE = (
     ("An Android device: config.pbtxt", _ANDROID_CONFIG),

@@ -66,7 +66,7 @@ WITH seen AS (
   FROM seen WHERE end_ts > {start}
   GROUP BY cpu, utid, IIF(end_ts - ts < {short}, (ts - {start}) / {short}, -1 - ts)
 )
-SELECT r.*, COALESCE(t.name, 'thread ' || t.tid) AS thread, t.tid, p.name AS process
+SELECT r.*, COALESCE(NULLIF(t.name, ''), 'thread ' || t.tid) AS thread, t.tid, p.name AS process
 FROM ran r JOIN thread t USING (utid) LEFT JOIN process p USING (upid)
 WHERE NOT t.is_idle
 ORDER BY r.cpu, r.ts"""
