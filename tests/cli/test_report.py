@@ -96,6 +96,8 @@ def test_fail_on_not_crossed(tmp_path: Path) -> None:
         (["report", "empty.bin"], "empty.bin: "),
         (["report", "x", "--fail-on", "dire"], "--fail-on"),
         (["report", "x", "--top", "0"], "--top"),
+        (["report", "x", "--html", "-"], "'--html': a page goes to a file"),
+        (["run", "--html", "-", "x.py"], "'--html': a page goes to a file"),
     ],
 )
 def test_bad_input(tmp_path: Path, arguments: list[str], words: str) -> None:

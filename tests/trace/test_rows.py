@@ -61,6 +61,23 @@ def test_last_statement_counts(tp: TraceProcessor) -> None:
     assert tp.rows("SELECT 1; CREATE TABLE t2 AS SELECT 1") == []
 
 
+@pytest.mark.parametrize(
+    ("sql", "columns"),
+    [
+        ("INCLUDE PERFETTO MODULE time.conversion", ()),
+        ("CREATE OR REPLACE PERFETTO TABLE t3 AS SELECT 1 AS x", ()),
+        ("CREATE TABLE t4 AS SELECT 1 AS x", ()),
+        ("SELECT 0", ("0",)),
+        ("SELECT 1 AS x WHERE 0", ("x",)),
+    ],
+)
+def test_columns_of_nothing(tp: TraceProcessor, sql: str, columns: tuple[str, ...]) -> None:
+    """A statement without a result has no columns, PerfettoSQL's own too; a result without rows has them."""
+    batches: list[ResultBatch] = []
+    tp.stream(sql, batches.append)
+    assert [batch.columns for batch in batches] == [columns]
+
+
 def test_a_million_rows(tp: TraceProcessor) -> None:
     """A million rows arrive in many batches, in order, none lost and none twice."""
     batches: list[int] = []

@@ -20,6 +20,13 @@ class FailOn(StrEnum):
     LOW = "low"
 
 
+def page_file(target: Path | None) -> Path | None:
+    """Refuses `-`, which means standard output elsewhere; the report for people is there."""
+    if target == Path("-"):
+        raise typer.BadParameter("a page goes to a file; name one.")
+    return target
+
+
 def report(
     trace: Annotated[Path, typer.Argument(help="Trace file: Perfetto's, Android's, Chrome's, unjank's own.")],
     json: Annotated[
@@ -29,7 +36,10 @@ def report(
         ),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report as a page too, with pictures.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the report as a page too, with pictures.", callback=page_file
+        ),
     ] = None,
     fail_on: Annotated[
         FailOn | None, typer.Option(help="Exit with 1 if a finding is as bad as this or worse.")

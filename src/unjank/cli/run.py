@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from unjank.cli.report import page_file
 from unjank.record._session import Sched
 
 
@@ -20,7 +21,10 @@ def run(
         Path | None, typer.Option("--json", metavar="FILE", help="Findings as JSON.")
     ] = None,
     html_path: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="The report as a page, with pictures.")
+        Path | None,
+        typer.Option(
+            "--html", metavar="FILE", help="The report as a page, with pictures.", callback=page_file
+        ),
     ] = None,
 ) -> int:
     """Record a Python program and report what its threads waited for.

@@ -26,6 +26,8 @@ from unjank.trace.sql_packages import read_sql_package
 
 EngineName = Literal["wasm", "wasm64", "shell"]
 _ENGINES = ("wasm", "wasm64", "shell")
+# The columns of no rows that statements of PerfettoSQL's own, such as INCLUDE, give.
+_NO_RESULT = ("0",)
 # The engine's memory never shrinks: beyond this a new engine is cheaper than the memory.
 _LARGEST_REUSED_BYTES = 512 << 20
 
@@ -155,7 +157,7 @@ class TraceProcessor(PerfettoTraceProcessor):
         with self._explained(self._sql_error):
             result = self._backend.execute_query(sql)
         for cells in result.batch:
-            on_batch(ResultBatch(tuple(result.column_names), cells))
+            on_batch(_batch(tuple(result.column_names), cells))
         if result.error:
             raise self._sql_error(result.error)
 
@@ -311,6 +313,12 @@ def _require_shell_options_unset(config: TraceProcessorConfig) -> None:
             raise EngineUnavailableError(f"option {option} is for trace_processor_shell; use engine 'shell'")
 
 
+def _batch(columns: tuple[str, ...], cells: Any) -> ResultBatch:  # noqa: ANN401  a CellsBatch message
+    """A batch, without columns where it is what the engine answers to a statement that has no result."""
+    is_nothing = columns == _NO_RESULT and cells.is_last_batch and not cells.cells
+    return ResultBatch(() if is_nothing else columns, cells)
+
+
 def _stream_from_engine(backend: EngineBackend, sql: str, on_batch: Callable[[ResultBatch], None]) -> None:
     columns: tuple[str, ...] = ()
 
@@ -321,7 +329,7 @@ def _stream_from_engine(backend: EngineBackend, sql: str, on_batch: Callable[[Re
             return
         columns = columns or tuple(result.column_names)
         for cells in result.batch:
-            on_batch(ResultBatch(columns, cells))
+            on_batch(_batch(columns, cells))
 
     failed: list[str] = []
     backend.stream_query(sql, on_result)

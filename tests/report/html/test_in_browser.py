@@ -210,15 +210,14 @@ def test_without_scripts(browser: Chrome, launcher_page: str, tmp_path: Path) ->
 
 
 def test_prints(browser: Chrome, launcher_page: str, tmp_path: Path) -> None:
-    """It prints, dark screens too, on white and with the colours of the pictures."""
+    """It prints, dark screens too, in dark ink on white and with the colours of the pictures."""
     show(browser, launcher_page, tmp_path, dark=True)
     pdf = base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})["data"])
     assert pdf.startswith(b"%PDF")
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": []})
-    assert (
-        browser.execute_script("return getComputedStyle(document.body).backgroundColor")
-        == "rgb(255, 255, 255)"
-    )
+    dark = {"name": "prefers-color-scheme", "value": "dark"}  # what a browser may keep on paper
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": [dark]})
+    for name, value in (("backgroundColor", "rgb(255, 255, 255)"), ("color", "rgb(28, 33, 40)")):
+        assert browser.execute_script(f"return getComputedStyle(document.body).{name}") == value
     script = "return getComputedStyle(document.querySelector('svg.wide')).display"
     assert browser.execute_script(script) == "block"
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
