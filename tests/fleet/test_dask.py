@@ -15,7 +15,9 @@ from unjank.fleet import _dask as dask
 from unjank.fleet._part import Entry
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed (no wheel for this Python)")
-pytest.importorskip("distributed", reason="distributed is not installed (no wheel for this Python)")
+distributed = pytest.importorskip(
+    "distributed", reason="distributed is not installed (no wheel for this Python)"
+)
 
 _TRACES = 24
 _LIMITS = Limits(seconds=60, memory_bytes=1 << 30)
@@ -150,7 +152,12 @@ def test_address_that_is_none(traces: Path, tmp_path: Path, address: str) -> Non
 
 
 def test_no_scheduler(traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a scheduler the run ends after its patience, says so, and can go on later."""
+    """Without a scheduler the run ends after its patience, says so, can go on later, and made no client."""
+
+    def never(*_: object, **_options: object) -> None:
+        pytest.fail("a client without a scheduler outlives a Ctrl-C by 20 s")
+
+    monkeypatch.setattr(distributed, "Client", never)
     monkeypatch.setattr(dask, "_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(dask, "_CONNECT_SECONDS", 0.5)
     with pytest.raises(UnjankError, match=r"127\.0\.0\.1:1: no Dask scheduler with workers there.*--resume"):

@@ -6,6 +6,7 @@ name, and nothing is there twice.
 """
 
 import queue
+import socket
 import threading
 import time
 from collections.abc import Iterable, Sequence
@@ -152,6 +153,7 @@ class _Cluster:
             client.close(timeout=_CONNECT_SECONDS)
 
     def _connected(self) -> Client:
+        self._require_listener()
         client = self._distributed.Client(
             self._address, timeout=_CONNECT_SECONDS, set_as_default=False, name="unjank-fleet"
         )
@@ -162,6 +164,13 @@ class _Cluster:
             client.close(timeout=_CONNECT_SECONDS)
             raise
         return client
+
+    def _require_listener(self) -> None:
+        """Raises OSError if nobody listens: a client that never connected takes long to go away again."""
+        scheme, location = self._distributed.comm.parse_address(self._address)
+        if scheme in ("tcp", "tls"):
+            where = self._distributed.comm.parse_host_port(location)
+            socket.create_connection(where, timeout=_CONNECT_SECONDS).close()
 
     def _equip_workers(self, client: Client) -> None:
         try:
