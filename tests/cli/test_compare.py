@@ -72,6 +72,16 @@ def test_real_traces(api32_trace: Path, traces_dir: Path) -> None:
     assert changes == {"new": 10, "worse": 0, "unclear": 0, "better": 0, "gone": 56}
 
 
+def test_notes(slow: Path, quick: Path) -> None:
+    """What a trace could not tell is said of it; what neither could, once."""
+    quick.write_bytes(quick.read_bytes()[:-2])
+    done = unjank("compare", slow, quick)
+    notes = " ".join(done.stdout.partition("\nNotes\n")[2].split())
+    assert notes.startswith("- both: The trace has no scheduling")
+    assert "- after: The trace is cut off in the middle of a packet" in notes
+    assert "before:" not in notes
+
+
 def test_unreadable_trace(slow: Path, tmp_path: Path) -> None:
     """A trace that cannot be read is named, in one line."""
     done = unjank("compare", slow, tmp_path / "none.pftrace")

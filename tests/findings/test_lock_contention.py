@@ -244,3 +244,14 @@ def test_advice_on_threads_that_wait_for_each_other(find: Find) -> None:
     trace.contention(second, first, 11 * MS, 41 * MS, lock="B", lock_id=2)
     advice = {finding.advice for finding in of_kind(find(trace))}
     assert advice == {"The threads wait for each other: take the locks in the same order everywhere."}
+
+
+def test_advice_on_a_circle_behind_the_owner(find: Find) -> None:
+    """Where the owner waits in a circle without the waiter, no lock further on is to blame either."""
+    trace = TraceBuilder()
+    waiter, first, second = (trace.thread(100, 101 + n, name) for n, name in enumerate(("w", "a", "b")))
+    trace.contention(waiter, first, 10 * MS, 40 * MS, lock="A", lock_id=1)
+    trace.contention(first, second, 11 * MS, 39 * MS, lock="B", lock_id=2, result="timeout")
+    trace.contention(second, first, 12 * MS, 41 * MS, lock="C", lock_id=3)
+    (finding,) = [each for each in of_kind(find(trace)) if each.detail["lock"] == "A"]
+    assert finding.advice == "The threads wait for each other: take the locks in the same order everywhere."

@@ -17,7 +17,7 @@ def contention_advice(wait: Contention, chain: Sequence[Contention], states: Own
     """Advice on a wait for a lock, with who blocked the owner and what the owner did meanwhile."""
     if any(link.is_join for link in chain):
         return "Don't wait for a thread to end while holding a lock: let go of the lock first."
-    if chain and chain[-1].owner == wait.waiter:
+    if chain and chain[-1].owner in {wait.waiter, *(link.waiter for link in chain)}:
         return "The threads wait for each other: take the locks in the same order everywhere."
     if chain:
         last = chain[-1]

@@ -33,8 +33,8 @@ def render(console: Console, found: FindingSet, *, trace: str, top: int = DEFAUL
     console.print(_lead(found))
     for kind, findings in _by_kind(found.findings).items():
         _print_kind(console, kind, findings, top)
-    _print_list(console, "What to do", _advice(found.findings))
-    _print_list(console, "Notes", [as_sentence(note) for note in found.notes])
+    print_list(console, "What to do", _advice(found.findings))
+    print_list(console, "Notes", [as_sentence(note) for note in found.notes])
 
 
 def lead_sentence(found: FindingSet) -> str:
@@ -159,7 +159,8 @@ def _advice(findings: Sequence[Finding]) -> list[str]:
     return list(dict.fromkeys(finding.advice for finding in findings if finding.advice))[:_MOST_ADVICE]
 
 
-def _print_list(console: Console, heading: str, lines: Sequence[str]) -> None:
+def print_list(console: Console, heading: str, lines: Sequence[str]) -> None:
+    """Prints lines under a heading; nothing if there are none."""
     if not lines:
         return
     console.print()

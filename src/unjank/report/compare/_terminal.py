@@ -8,7 +8,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from unjank.findings import Finding, format_duration
-from unjank.report._words import clean, short_site
+from unjank.report._terminal import print_list
+from unjank.report._words import as_sentence, clean, short_site
 from unjank.report.compare._bootstrap import Ratio
 from unjank.report.compare._compare import Change, Comparison, Occurrences, Side
 
@@ -57,6 +58,7 @@ def render_comparison(
             "0.5x is the ratio of after to before, in brackets the interval that holds it at 95 % confidence."
         )
         console.print(Text(words, style="dim"))
+    print_list(console, "Notes", list(_notes(before, after)))
 
 
 def lead(comparisons: Sequence[Comparison]) -> str:
@@ -65,6 +67,14 @@ def lead(comparisons: Sequence[Comparison]) -> str:
         return "No stall was found in either trace."
     counts = Counter(comparison.change for comparison in comparisons)
     return ", ".join(f"{counts[change]} {_word(change)}" for change in Change if counts[change]) + "."
+
+
+def _notes(before: Side, after: Side) -> Iterator[str]:
+    """What the traces could not tell, and of which of them that is said."""
+    both = [note for note in before.found.notes if note in after.found.notes]
+    told = (("both", both), ("before", before.found.notes), ("after", after.found.notes))
+    for label, notes in told:
+        yield from (f"{label}: {as_sentence(note)}" for note in notes if label == "both" or note not in both)
 
 
 def _lead(comparisons: Sequence[Comparison]) -> Text:
