@@ -38,8 +38,9 @@ unjank_post_result post(unjank_looper* looper, unjank_looper_function run, unjan
                         std::int64_t delay_ns) {
   LoopState* const state = looper->state.get();
   Message message = native_message(state, run, drop, data);
-  message.when_ns = deadline_after(state->now_ns(), delay_ns);
-  const PostResult result = state->post(message, message.callback, false);
+  if (delay_ns > 0) message.when_ns = deadline_after(state->now_ns(), delay_ns);
+  const PostResult result = delay_ns > 0 ? state->post(message, message.callback, false)
+                                         : state->post_now(message, message.callback, false);
   switch (result.status) {
     case PostStatus::kQuit: return UNJANK_POST_QUIT;
     case PostStatus::kNoMemory: return UNJANK_POST_NO_MEMORY;

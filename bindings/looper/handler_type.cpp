@@ -23,6 +23,13 @@ PostResult push(LoopState& state, Message& message, std::int64_t when, std::uint
   return result;
 }
 
+// The same, due now.
+PostResult push_now(LoopState& state, Message& message, PyObject* callback) {
+  const PostResult result = state.post_now(message, callback, true);
+  if (!result) release_payload(message);
+  return result;
+}
+
 PyObject* answer(const PostResult& result) {
   if (result.status == PostStatus::kNoMemory) return PyErr_NoMemory();
   if (!check_wake(result.wake_errno)) return nullptr;
@@ -62,7 +69,7 @@ bool parse_post(PyObject* self, const char* method, Py_ssize_t own, PyObject* co
 PyObject* post(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   Post it;
   if (!parse_post(self, "post", 1, args, count, keywords, it)) return nullptr;
-  return answer(push(*it.state, it.message, it.state->now_ns(), 0, args[0]));
+  return answer(push_now(*it.state, it.message, args[0]));
 }
 
 PyObject* post_at_front(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
@@ -76,6 +83,7 @@ PyObject* post_delayed(PyObject* self, PyObject* const* args, Py_ssize_t count, 
   Post it;
   if (count > 1 && !parse_seconds(args[1], "delay", delay)) return nullptr;
   if (!parse_post(self, "post_delayed", 2, args, count, keywords, it)) return nullptr;
+  if (delay <= 0) return answer(push_now(*it.state, it.message, args[0]));
   return answer(push(*it.state, it.message, deadline_after(it.state->now_ns(), delay), 0, args[0]));
 }
 
@@ -84,6 +92,7 @@ PyObject* post_at(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObj
   Post it;
   if (count > 1 && !parse_seconds(args[1], "when", when)) return nullptr;
   if (!parse_post(self, "post_at", 2, args, count, keywords, it)) return nullptr;
+  it.state->expect_at(when);
   return answer(push(*it.state, it.message, when, 0, args[0]));
 }
 
@@ -169,6 +178,7 @@ PyObject* send_message_at(PyObject* self, PyObject* const* args, Py_ssize_t coun
   }
   MessageObject* const message = parse_message("send_message_at", given[0]);
   if (message == nullptr || !parse_seconds(given[1], "when", when)) return nullptr;
+  state->expect_at(when);
   return push_carried(self, "send_message_at", message, *state, when, 0);
 }
 

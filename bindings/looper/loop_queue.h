@@ -28,6 +28,7 @@ class LoopQueue {
   virtual ~LoopQueue() = default;
 
   virtual PostResult post(const Message& message) = 0;
+  virtual PostResult post_now(const Message& message) = 0;
   virtual PostResult post_barrier(std::int64_t when_ns) = 0;
   virtual RemoveResult remove_barrier(Handle handle) = 0;
   virtual RemoveResult remove(const Criteria& criteria) = 0;

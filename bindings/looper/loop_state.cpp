@@ -19,6 +19,7 @@ class LoopQueueOf final : public LoopQueue {
   LoopQueueOf(poll::Waker& waker, const Clock& clock) : queue_(waker, clock) {}
 
   PostResult post(const Message& message) override { return queue_.post(message); }
+  PostResult post_now(const Message& message) override { return queue_.post_now(message); }
   PostResult post_barrier(std::int64_t when_ns) override { return queue_.post_barrier(when_ns); }
   RemoveResult remove_barrier(Handle handle) override { return queue_.remove_barrier(handle); }
   RemoveResult remove(const Criteria& criteria) override { return queue_.remove(criteria); }
@@ -65,6 +66,7 @@ LoopState::LoopState(QueueKind kind, bool virtual_clock)
   } else {
     clock = std::make_unique<MonotonicClock>();
   }
+  if (virtual_clock) time_posts_for(kVirtualClock, true);
   queue = make_queue(kind, poller, *clock);
 }
 

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/cache_line.h"
 #include "base/message_hooks.h"
 #include "loop_queue.h"
 #include "poll/poller.h"
@@ -52,6 +53,35 @@ class LoopState {
     if (hooks == nullptr) [[likely]] return queue->post(message);
     return post_announced(*hooks, message, callback, attached);
   }
+  // Due now. Sets `when_ns` only if there is a reason to; see deliqueue::Queue::post_now().
+  PostResult post_now(Message& message, const void* callback, bool attached) {
+    if (inherited()) return {PostStatus::kQuit};
+    if (message_hooks() == nullptr && timed_for_.load(std::memory_order_relaxed) == 0) [[likely]] {
+      return queue->post_now(message);
+    }
+    message.when_ns = now_ns();
+    return post(message, callback, attached);
+  }
+  // Before a post at a time that was given. If it has passed already, the post overtakes what was posted since then; so
+  // from the first such one on every post is timed.
+  void expect_at(std::int64_t when) {
+    const bool known = timed_for_.load(std::memory_order_relaxed) & kBackdating;
+    if (!known && when < now_ns()) time_posts_for(kBackdating, true);
+  }
+
+  // Why posts that are due now must know when that was, though nothing else is pending.
+  enum Reason : std::uint8_t {
+    kVirtualClock = 1,  // whoever turns it wants to see due times
+    kObserver = 2,      // wants to be told what is late
+    kBackdating = 4,    // the program posts at times that have passed
+  };
+  void time_posts_for(Reason reason, bool on) {
+    if (on) {
+      timed_for_.fetch_or(reason, std::memory_order_relaxed);
+    } else {
+      timed_for_.fetch_and(static_cast<std::uint8_t>(~reason), std::memory_order_relaxed);
+    }
+  }
 
   // Of messages, for a recorder to be told.
   RemoveResult announced(const RemoveResult& removed) {
@@ -73,7 +103,6 @@ class LoopState {
   poll::Poller poller;
   std::unique_ptr<Clock> clock;
   std::unique_ptr<LoopQueue> queue;
-  std::atomic<std::uint64_t> dispatches{0};
   const QueueKind kind;
   const std::uint64_t number;  // counts the process's loopers from 1
 
@@ -84,9 +113,17 @@ class LoopState {
 
   std::mutex listeners_;  // close() against listen(), change(), forget()
   std::atomic<bool> closed_{false};
+  // Encodes: Reasons. Written by: any thread, seldom. Relaxed: a post that misses it is one that was made before.
+  std::atomic<std::uint8_t> timed_for_{0};
   ManualClock* manual_ = nullptr;
   const std::uint64_t generation_;
   const std::int32_t tid_;
+
+ public:
+  // On a line of its own with `pending_`: posters read what is above.
+  alignas(kCacheLine) std::atomic<std::uint64_t> dispatches{0};
+
+ private:
   // `pending_` — Encodes: messages in the queue, for a recorder; kept only while there is one. Written by: posters
   // (before the push: the dispatch's store cannot come in between), removers, the looper. A number to show: relaxed.
   // The looper's count at each dispatch puts right what was missed.

@@ -136,7 +136,10 @@ PyObject* post_sync_barrier(PyObject* self, PyObject* const* args, Py_ssize_t co
   LoopState* const state = state_of(as_looper(self));
   if (state == nullptr || !parse_named("post_sync_barrier", args, count, keywords, kNames, 1, 0, 1, &given)) return nullptr;
   std::int64_t when = state->now_ns();
-  if (given != nullptr && given != Py_None && !parse_seconds(given, "when", when)) return nullptr;
+  if (given != nullptr && given != Py_None) {
+    if (!parse_seconds(given, "when", when)) return nullptr;
+    state->expect_at(when);
+  }
   const PostResult result = state->inherited() ? PostResult{PostStatus::kQuit} : state->queue->post_barrier(when);
   if (result.status == PostStatus::kNoMemory) return PyErr_NoMemory();
   return make_posted(as_looper(self), result, when, true);
@@ -354,6 +357,7 @@ PyObject* set_thresholds(PyObject* self, PyObject* args) {
     if (limits[i] != Py_None && !parse_seconds(limits[i], "threshold", ns[i])) return nullptr;
   }
   as_looper(self)->slow_delivery_ns.store(ns[0], std::memory_order_relaxed);
+  as_looper(self)->state->time_posts_for(LoopState::kObserver, ns[0] != kNever);
   as_looper(self)->slow_dispatch_ns.store(ns[1], std::memory_order_relaxed);
   Py_RETURN_NONE;
 }

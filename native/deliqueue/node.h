@@ -21,11 +21,13 @@
 // Breaks without the CAS: a message both run and released; caught by remove_model_test "remove races pop".
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "base/atomic_policy.h"
 #include "base/cache_line.h"
+#include "base/clock.h"
 #include "deliqueue/message.h"
 #include "deliqueue/orders.h"
 #include "deliqueue/slots.h"
@@ -35,8 +37,12 @@ namespace unjank::deliqueue {
 enum class Status : std::uint8_t { kFree, kPending, kTaken, kRemoved };
 enum class Kind : std::uint8_t { kMessage, kBarrier, kQuit };
 
-// Due times are kept inside (kFrontKey, kForever]; kFrontKey sorts before them all.
+// What sorts before all due times: posts at the front, then posts that are due now and never asked what time it is.
 inline constexpr std::int64_t kFrontKey = -(std::int64_t{1} << 62);
+inline constexpr std::int64_t kUntimed = kFrontKey + 1;
+
+// Due times are kept inside (kUntimed, kForever].
+constexpr std::int64_t clamped(std::int64_t when) { return std::clamp(when, kUntimed + 1, kForever); }
 
 // Reads `state` apart: status in bits 0-1, message flags in 2-3, kind in 4-5, generation from bit 8.
 struct State {
@@ -103,6 +109,9 @@ struct alignas(kCacheLine) Node {
             .arg2 = arg2.get(), .obj = match_obj(), .callback = match_callback(), .receiver = match_receiver(),
             .token = match_token(), .data = data.get(), .release = release.get(), .flags = load_state().flags()};
   }
+
+  // Does it sort by a due time of its own? The looper, or whoever holds the node alone.
+  bool timed() const { return when.get() != kUntimed && !(load_state().flags() & kAtFront); }
 
   State load_state() const { return {state.load(std::memory_order_relaxed)}; }
   bool pending() const { return load_state().status() == Status::kPending; }

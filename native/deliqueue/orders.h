@@ -44,6 +44,8 @@ struct Orders {
   static constexpr bool kRecheckBeforeSleep = true;   // a push that came before the wake word was written
   static constexpr bool kRecheckEpoch = true;         // an advance that came before the visitor was counted
   static constexpr bool kRecheckRefused = true;       // the sentinel may arrive between two tries of a push
+  static constexpr bool kKeepMark = true;             // a post due now lies above a timed one: so will the next
+  static constexpr bool kKeepMarkOnUnlink = true;     // timed nodes are left below the top that is unlinked
   static constexpr bool kOneSentinel = true;          // two threads quit at once
   static constexpr bool kClaimByCas = true;           // looper and remover want the same message
   static constexpr bool kCloseAwaitsLeavers = true;   // a producer is writing the wake handle

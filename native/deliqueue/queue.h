@@ -7,7 +7,8 @@
 // Guarantees
 //   - What happened before post() happens before the message is handed out, and before its release.
 //   - Each accepted message is handed out once or released once, never both.
-//   - Order: due time, then push order; posts at the front first, newest first.
+//   - Order: due time, then push order; posts at the front first, newest first. What post_now() takes is due when it
+//     is called. One liberty: a post whose due time has passed does not overtake what post_now() took before.
 //   - A post that was accepted is seen by the looper before it sleeps, or wakes it.
 //   - A message that was due when it was posted runs under quit(kSafe) if its post was accepted: the looper reads
 //     the clock after it found the sentinel, and whatever lies below the sentinel was posted before that.
@@ -52,10 +53,14 @@ class Queue {
 
   std::int64_t now_ns() const { return clock_.now_ns(); }
 
-  PostResult post(const Message& message) { return post_node(message, Kind::kMessage); }
+  PostResult post(const Message& message) { return post_node(message, Kind::kMessage, clamped(message.when_ns)); }
+
+  // Due now; `when_ns` is not read. Reads the clock only if something with a due time is pending; if it did not, the
+  // message is handed out with the time of that as its due time.
+  PostResult post_now(const Message& message) { return post_node(message, Kind::kMessage, kUntimed); }
 
   // From its due time on, only asynchronous messages run, until it is removed.
-  PostResult post_barrier(std::int64_t when_ns) { return post_node({.when_ns = when_ns}, Kind::kBarrier); }
+  PostResult post_barrier(std::int64_t when_ns) { return post_node({}, Kind::kBarrier, clamped(when_ns)); }
 
   // count 0: removed before, or not a barrier of this queue.
   RemoveResult remove_barrier(Handle handle) {
@@ -93,14 +98,16 @@ class Queue {
     });
   }
 
-  // Calls see(Sighting) for each pending message and barrier, newest post first.
+  // Calls see(Sighting) for each pending message and barrier, newest post first. What has no due time is due now.
   template <class See>
   void look(See&& see) {
+    const std::int64_t now = now_ns();
     const typename TraversalGate<Policy, O>::Visit inside(traversals_);
     for (const NodeType* node = stack_.first(); node != nullptr; node = stack_.below(node)) {
       const State state = node->load_state();
       if (state.status() != Status::kPending) continue;
-      see(Sighting{node->when.get(), node->match_target(), node->match_what(), node->match_obj(),
+      const std::int64_t when = node->when.get();
+      see(Sighting{when == kUntimed ? now : when, node->match_target(), node->match_what(), node->match_obj(),
                    node->match_callback(), state.flags(), state.kind() == Kind::kBarrier});
     }
   }
@@ -146,7 +153,7 @@ class Queue {
       if (head == nullptr || head->when > now) return nothing_due(head);
       NodeType* const node = lanes_.node_of(*head);
       lanes_.erase(node);
-      if (node->claim(node->load_state(), Status::kTaken)) return hand_out(node);
+      if (node->claim(node->load_state(), Status::kTaken)) return hand_out(node, now);
       // A tombstone: whoever removed it has put it, or is about to put it, on the free-list.
     }
   }
@@ -164,12 +171,13 @@ class Queue {
   }
   void finish_sleep() { wake_word_.awake(); }
 
-  // The due time next() would wait for or hand out; kForever if there is none.
+  // The due time next() would wait for or hand out, now for what has none; kForever if nothing is pending.
   std::int64_t next_due() {
     reclaim_tombstones();
     sweep();
     const auto* const head = lanes_.head();
-    return head == nullptr ? kForever : head->when;
+    if (head == nullptr) return kForever;
+    return head->when == kUntimed ? now_ns() : head->when;
   }
 
   // Messages the looper knows of, as of its last next(). Tombstones that are not reclaimed yet count.
@@ -181,14 +189,18 @@ class Queue {
  private:
   static constexpr std::uint8_t kNotQuitting = 255;
 
-  PostResult post_node(const Message& message, Kind kind) {
+  PostResult post_node(const Message& message, Kind kind, std::int64_t when) {
     stack_.prefetch_top();
     NodeType* const node = Pool::take();
     if (node == nullptr) return {PostStatus::kNoMemory};
-    const std::int64_t when = std::clamp(message.when_ns, kFrontKey + 1, kForever);
     node->fill(message, kind, when);
     const Handle handle{node, node->load_state().generation()};
-    if (!stack_.push(node)) {
+    Pushed pushed = stack_.push(node);
+    if (pushed == Pushed::kNeedsTime) {
+      node->when.set(when = clamped(now_ns()));
+      pushed = stack_.push(node);
+    }
+    if (pushed == Pushed::kRefused) {
       node->free_next.set(nullptr);
       Pool::give_back(node);
       return {PostStatus::kQuit};
@@ -284,9 +296,10 @@ class Queue {
     limbo_.retire(node);
   }
 
-  Next hand_out(NodeType* node) {
+  Next hand_out(NodeType* node, std::int64_t now) {
     Next next{.kind = Next::Kind::kMessage, .message = node->message(),
               .handle = {node, node->load_state().generation()}};
+    if (next.message.when_ns == kUntimed) next.message.when_ns = now;
     unlink_and_retire(node);
     lanes_.prefetch_next();
     return next;

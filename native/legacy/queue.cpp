@@ -25,10 +25,16 @@ Queue::~Queue() { release(unlink_if([](const Node&) { return true; })); }
 
 PostResult Queue::post(const Message& message) { return post_node(message, false); }
 
+PostResult Queue::post_now(const Message& message) {
+  Message due = message;
+  due.when_ns = clock_.now_ns();
+  return post_node(due, false);
+}
+
 PostResult Queue::post_barrier(std::int64_t when_ns) { return post_node({.when_ns = when_ns}, true); }
 
 PostResult Queue::post_node(Message message, bool barrier) {
-  message.when_ns = std::clamp(message.when_ns, deliqueue::kFrontKey + 1, kForever);
+  message.when_ns = deliqueue::clamped(message.when_ns);
   const std::lock_guard lock(mutex_);
   if (quitting_) return {PostStatus::kQuit};
   Node* const node = new (std::nothrow) Node{message, next_id_, barrier};

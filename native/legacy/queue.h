@@ -43,6 +43,7 @@ class Queue {
   // A whole backlog into an empty queue, for benchmarks: one by one it would cost O(n^2). The nodes are allocated in
   // the order given, as they would be by posts. False: the queue is not empty, or has quit.
   bool preload(std::span<const Message> messages);
+  PostResult post_now(const Message& message);
   PostResult post_barrier(std::int64_t when_ns);
   RemoveResult remove_barrier(Handle handle);
   RemoveResult remove(const Criteria& criteria);

@@ -27,6 +27,8 @@ QUEUE_RATIOS = {
     "post_delayed_vs_priority_queue",
     "post_delayed_vs_lock_heapq",
     "post_vs_simple_queue",
+    "post_beside_timer_vs_simple_queue",
+    "priority_queue_get_growth",
     "end_to_end_vs_simple_queue",
     "end_to_end_vs_call_soon_threadsafe",
     "schedule_cancel_vs_call_later",

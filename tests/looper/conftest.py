@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from unjank.looper import HandlerThread, LooperDriver
+from unjank.looper import HandlerThread, Looper, LooperDriver
 from unjank.looper._looper_class import QueueName
 
 
@@ -20,6 +20,15 @@ def driver(queue: QueueName) -> Iterator[LooperDriver]:
     """A looper on this thread, driven by hand, with a virtual clock at 0."""
     with LooperDriver(queue=queue) as driver:
         yield driver
+
+
+@pytest.fixture
+def real_driver(queue: QueueName) -> Iterator[LooperDriver]:
+    """A looper on this thread, driven by hand, with the real clock."""
+    looper = Looper.prepare(queue)
+    with LooperDriver(looper) as driver:
+        yield driver
+    looper._shut_down()
 
 
 @pytest.fixture

@@ -185,6 +185,33 @@ def test_observers_hear_of_late_and_long_dispatches(driver: LooperDriver) -> Non
     assert removed.told == []
 
 
+def test_observers_of_late_deliveries_hear_of_posts_on_the_real_clock(real_driver: LooperDriver) -> None:
+    """While one listens, a post notes its time though nothing else is pending; then it need not."""
+    observer = Slow(0.0, None)
+    real_driver.looper.add_observer(observer)
+    handler = Handler()
+    handler.post(int)
+    posted = real_driver.now
+    while (waited := real_driver.now - posted) < 0.001:
+        pass
+    real_driver.run_until_idle()
+    real_driver.looper.remove_observer(observer)
+    handler.post(int)
+    real_driver.run_until_idle()
+    ((_, _, late),) = observer.told
+    assert late >= waited
+
+
+def test_exception_hooks_see_when_a_callback_was_due_or_began(real_driver: LooperDriver) -> None:
+    """A post without a timer beside it tells a time between the post and the hook."""
+    dispatches: list[Dispatch] = []
+    real_driver.looper.exception_hook = lambda _, dispatch: dispatches.append(dispatch)
+    before = real_driver.now
+    Handler().post(lambda: 1 / 0)
+    real_driver.step()
+    assert before <= dispatches[0].when <= real_driver.now
+
+
 def test_front_posts_are_never_late(driver: LooperDriver) -> None:
     """They have no due time to be late for."""
     observer = Slow(1.0, None)

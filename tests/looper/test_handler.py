@@ -51,6 +51,36 @@ def test_post_runs_after_what_is_due_already(driver: LooperDriver, log: Log) -> 
     assert log == ["earlier", "first", "second"]
 
 
+def test_posts_keep_their_place_among_timers_on_the_real_clock(real_driver: LooperDriver, log: Log) -> None:
+    """Posts that read no clock run before what was posted later, others behind what was due before them."""
+    handler = Handler()
+    handler.post(log.append, 1)
+    handler.post_delayed(log.append, -1, 2)
+    handler.send_message_at(handler.obtain_message(9), math.inf)
+    handler.post_at(log.append, real_driver.now, 3)
+    handler.post(log.append, 4)
+    handler.post_at_front(log.append, 0)
+    real_driver.run_until_idle()
+    handler.post(log.append, 5)
+    handler.remove_messages(9)
+    real_driver.run_until_idle()
+    handler.post(log.append, 6)
+    real_driver.run_until_idle()
+    assert log == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_past_times_overtake_on_the_real_clock_too(real_driver: LooperDriver, log: Log) -> None:
+    """Once a time that has passed was asked for, every post knows its own."""
+    handler = Handler()
+    before = real_driver.now
+    handler.post_at(log.append, -math.inf, "due since ever")
+    real_driver.run_until_idle()
+    handler.post(log.append, "now")
+    handler.post_at(log.append, before, "earlier")
+    real_driver.run_until_idle()
+    assert log == ["due since ever", "earlier", "now"]
+
+
 def test_front_posts_overtake_newest_first(driver: LooperDriver, log: Log) -> None:
     """post_at_front() goes before everything, the last one first."""
     handler = Handler()

@@ -67,6 +67,8 @@ class StressThread {
   static constexpr std::int64_t kLone = -1;
 
  private:
+  static constexpr std::int64_t kNow = INT64_MIN;
+
   void act(std::size_t i) {
     switch (random_() % 32) {
       case 0: looper_.queue.remove(criteria()); break;
@@ -82,10 +84,11 @@ class StressThread {
 
   void post(Slot& slot, std::size_t i) {
     slot.written = i * 0x9e3779b97f4a7c15;
-    Message m{.when_ns = due(), .target = target(), .what = static_cast<std::int64_t>(random_() % 4),
+    const std::int64_t when = due();
+    Message m{.when_ns = when, .target = target(), .what = static_cast<std::int64_t>(random_() % 4),
               .arg1 = static_cast<std::int64_t>(slot.written), .data = &slot, .release = end_slot,
               .flags = flags()};
-    const PostResult result = looper_.queue.post(m);
+    const PostResult result = when == kNow ? looper_.queue.post_now(m) : looper_.queue.post(m);
     stress_require(result.wake_errno == 0, "the wake-up failed");
     accepted_ += static_cast<bool>(result);
     refused_ += !result;
@@ -97,7 +100,8 @@ class StressThread {
     switch (random_() % 4) {
       case 0: return now + static_cast<std::int64_t>(random_() % 200'000);
       case 1: return now + 3'600'000'000'000;  // an hour: only a removal or the end of the round ends it
-      default: return now;
+      case 2: return now;
+      default: return kNow;
     }
   }
   std::uint8_t flags() { return random_() % 16 == 0 ? kAtFront : random_() % 4 == 0 ? kAsynchronous : 0; }

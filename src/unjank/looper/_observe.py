@@ -21,7 +21,8 @@ class Dispatch:
         handler: Whose message; None for one that C code posted, and for idle handlers and listeners.
         callback: What was called; None if the handler's `handle_message()` was.
         what: The message's code; 0 for callbacks.
-        when: When it was due, in seconds of the looper's clock.
+        when: When it was due, in seconds of the looper's clock; when it began, for a callback whose post
+            had no need to read the clock.
     """
 
     looper: "Looper"

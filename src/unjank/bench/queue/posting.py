@@ -21,7 +21,7 @@ from unjank.bench._report import Goal, Report
 from unjank.bench._run import Progress, Scale, interleaved, time_threads
 from unjank.bench.queue._consumers import ParkedLooper, running_loop
 from unjank.bench.queue._culsans import CULSANS_MISSING, culsans_queue
-from unjank.bench.queue._settings import PATTERNS, PRODUCERS, Pattern, delays, nothing
+from unjank.bench.queue._settings import PATTERNS, PRODUCERS, WEEK_S, Pattern, delays, nothing
 
 PostAll = Callable[[Sequence[float]], object]
 
@@ -63,10 +63,12 @@ def measure_delayed(report: Report, scale: Scale, progress: Progress) -> None:
 
 
 def measure_plain(report: Report, scale: Scale, progress: Progress) -> None:
-    """`post_vs_…` with 4 producers, and `…_cpu` as above."""
+    """`post_vs_…` with 4 producers, `post_beside_timer_vs_simple_queue`, and `…_cpu` of each as above."""
     for producers in (1, PRODUCERS):
         progress(f"post: {producers} producers")
         _compare_plain(report, scale, producers)
+    progress(f"post beside a timer: {PRODUCERS} producers")
+    _compare_beside_timer(report, scale)
     if culsans_queue("Queue") is None:
         report.leave_out("post_vs_culsans", CULSANS_MISSING)
 
@@ -90,6 +92,20 @@ def _compare_plain(report: Report, scale: Scale, producers: int) -> None:
     _note(report, "post", times, {"producers": producers}, compared=producers == PRODUCERS)
 
 
+def _compare_beside_timer(report: Report, scale: Scale) -> None:
+    """A post reads the clock while something else has a due time, so that is a case of its own."""
+    loads = [[0.0] * scale.count(_POSTS)] * PRODUCERS
+    looper, simple_queue = _parked_looper, functools.partial(_plain_queue, queue.SimpleQueue)
+    times = interleaved(
+        {
+            "looper": functools.partial(_ns_per_post, looper, [WEEK_S], loads),
+            "simple_queue": functools.partial(_ns_per_post, simple_queue, [], loads),
+        },
+        scale.repeats,
+    )
+    _note(report, "post_beside_timer", times, {"producers": PRODUCERS}, compared=True, goals={})
+
+
 def _note(
     report: Report,
     name: str,
@@ -97,13 +113,14 @@ def _note(
     facts: Mapping[str, Any],
     *,
     compared: bool,
+    goals: Mapping[str, Goal] = _GOALS,
 ) -> None:
     for clock in _PerPost._fields:
         ns = {of: [getattr(value, clock) for value in values] for of, values in times.items()}
         for of, values in ns.items():
             report.add(name, "ns/post", values, of=of, clock=clock, **facts)
         for peer in [side for side in ns if compared and side != "looper"]:
-            suffix, goal = ("", _GOALS.get(peer)) if clock == "wall" else ("_cpu", None)
+            suffix, goal = ("", goals.get(peer)) if clock == "wall" else ("_cpu", None)
             report.compare(f"{name}_vs_{peer}{suffix}", ns[peer], ns["looper"], of=_OF[clock], goal=goal)
 
 
@@ -197,11 +214,13 @@ def _lock_heapq(pending: Sequence[float]) -> Iterator[_Queue]:
 
 
 @contextmanager
-def _parked_looper(_: Sequence[float]) -> Iterator[_Queue]:
+def _parked_looper(timers: Sequence[float]) -> Iterator[_Queue]:
     """Nobody reads the peers' queues while they are timed, so nobody reads this one."""
     parked = ParkedLooper()
     with parked as looper:
         post = Handler(looper).share().post
+        for delay in timers:
+            Handler(looper).post_delayed(nothing, delay)
 
         def post_all(due_in: Sequence[float]) -> None:
             for _ in due_in:
