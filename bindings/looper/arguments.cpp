@@ -45,7 +45,7 @@ bool parse_code(PyObject* value, const char* name, std::int64_t& out) {
 }
 
 bool check_callable(PyObject* callback, const char* method) {
-  if (PyCallable_Check(callback)) return true;
+  if (Py_TYPE(callback)->tp_call != nullptr) return true;  // what PyCallable_Check() asks, without the call
   PyErr_Format(PyExc_TypeError, "%s() needs a callable, not %.100s; pass the function itself: %s(render), not %s(render())",
                method, Py_TYPE(callback)->tp_name, method, method);
   return false;

@@ -33,7 +33,7 @@ PostResult push_now(LoopState& state, Message& message, PyObject* callback) {
 PyObject* answer(const PostResult& result) {
   if (result.status == PostStatus::kNoMemory) return PyErr_NoMemory();
   if (!check_wake(result.wake_errno)) return nullptr;
-  return PyBool_FromLong(static_cast<bool>(result));
+  return Py_NewRef(result ? Py_True : Py_False);
 }
 
 PyObject* collect(PyObject* const* args, Py_ssize_t count) {
@@ -50,7 +50,7 @@ struct Post {
 };
 
 // `own` positional arguments belong to the method itself, the callback first.
-bool parse_post(PyObject* self, const char* method, Py_ssize_t own, PyObject* const* args, Py_ssize_t count,
+inline bool parse_post(PyObject* self, const char* method, Py_ssize_t own, PyObject* const* args, Py_ssize_t count,
                 PyObject* keywords, Post& post) {
   post.state = state_of(as_handler(self));
   if (post.state == nullptr) return false;

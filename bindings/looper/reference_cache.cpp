@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/atomic_policy.h"
+#include "base/thread_local.h"
 #include "types.h"
 
 namespace unjank::looper::references {
@@ -123,7 +124,7 @@ Stocks& stocks() {
 
 constexpr const char* kStockOfThread = "unjank.looper.references";
 // The thread's own stock, which `stocks()` keeps; null before its first use and after the thread's end.
-constinit thread_local Stock* own = nullptr;
+constinit thread_local Stock* own UNJANK_STATIC_TLS = nullptr;
 
 void give_back_all(const std::array<Spare, 64>& spares) {
   for (const Spare& spare : spares) {

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/thread_local.h"
+
 namespace unjank::record {
 
 namespace {
@@ -129,7 +131,7 @@ struct ThreadEnd {
 };
 
 // The pointer is read on every acquire: initial-exec spares the call that finds it.
-thread_local ThreadPlaces* current_places __attribute__((tls_model("initial-exec"))) = nullptr;
+thread_local ThreadPlaces* current_places UNJANK_STATIC_TLS = nullptr;
 thread_local ThreadEnd thread_end;
 
 ThreadEnd::~ThreadEnd() {

@@ -84,9 +84,9 @@ struct alignas(kCacheLine) Node {
   Plain<Slot> slot;  // kNoSlot: in no heap
   Atomic<std::uint32_t> depth{0};
 
-  // The pusher, before the push. Starts the node's next generation.
-  void fill(const Message& message, Kind kind, std::int64_t due) {
-    const State old{state.load(std::memory_order_relaxed)};
+  // The pusher, before the push. Starts the node's next generation, and returns it.
+  std::uint64_t fill(const Message& message, Kind kind, std::int64_t due) {
+    const std::uint64_t generation = load_state().generation() + 1;
     target.store(message.target, std::memory_order_relaxed);
     what.store(message.what, std::memory_order_relaxed);
     obj.store(message.obj, std::memory_order_relaxed);
@@ -100,7 +100,8 @@ struct alignas(kCacheLine) Node {
     release.set(message.release);
     back.set(nullptr);
     slot.set(kNoSlot);
-    state.store(State::pending(old.generation() + 1, kind, message.flags).bits, std::memory_order_relaxed);
+    state.store(State::pending(generation, kind, message.flags).bits, std::memory_order_relaxed);
+    return generation;
   }
 
   // Whoever claimed the node.
@@ -110,7 +111,7 @@ struct alignas(kCacheLine) Node {
             .token = match_token(), .data = data.get(), .release = release.get(), .flags = load_state().flags()};
   }
 
-  // Does it sort by a due time of its own? The looper, or whoever holds the node alone.
+  // Does it sort by a due time of its own? The looper.
   bool timed() const { return when.get() != kUntimed && !(load_state().flags() & kAtFront); }
 
   State load_state() const { return {state.load(std::memory_order_relaxed)}; }

@@ -21,8 +21,10 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
+#include "base/thread_local.h"
 #include "deliqueue/node.h"
 
 namespace unjank::deliqueue {
@@ -70,8 +72,8 @@ class NodePool {
 
   // Null: out of memory.
   static NodeType* take() noexcept {
-    Stock* const stock = own_stock();
-    if (stock == nullptr) return nullptr;
+    Stock* stock = seat_.stock;
+    if (stock == nullptr && (stock = settle_in()) == nullptr) return nullptr;
     if (NodeType* node = stock->take()) return node;
     return add_slab(*stock) ? stock->take() : nullptr;
   }
@@ -152,24 +154,27 @@ class NodePool {
     return stock;
   }
 
-  struct Tenancy {
-    Stock* stock = adopt();
-    ~Tenancy() {
+  // The thread's own stock. A plain pointer, which a post reads without a call.
+  struct Seat {
+    Stock* stock;
+    bool ended;  // the thread's destructors have begun to run: the stock may have a new tenant
+  };
+  static inline constinit thread_local Seat seat_ UNJANK_STATIC_TLS{nullptr, false};
+
+  struct AtThreadEnd {
+    ~AtThreadEnd() {
+      Stock* const stock = std::exchange(seat_, {nullptr, true}).stock;
       if (stock == nullptr) return;
       Registry& known = registry();
       const std::lock_guard lock(known.mutex);
       known.abandoned.push_back(stock);
-      own_stock_ended() = true;
     }
   };
-  static bool& own_stock_ended() {
-    thread_local bool ended = false;
-    return ended;
-  }
-  // Null also after the thread's own destructors began to run: the stock may have a new tenant.
-  static Stock* own_stock() {
-    thread_local Tenancy tenancy;
-    return own_stock_ended() ? nullptr : tenancy.stock;
+  [[gnu::noinline]] static Stock* settle_in() noexcept {
+    if (seat_.ended) return nullptr;
+    thread_local AtThreadEnd at_thread_end;
+    static_cast<void>(&at_thread_end);  // made here, and so destroyed
+    return seat_.stock = adopt();
   }
 };
 

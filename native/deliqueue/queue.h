@@ -193,12 +193,12 @@ class Queue {
     stack_.prefetch_top();
     NodeType* const node = Pool::take();
     if (node == nullptr) return {PostStatus::kNoMemory};
-    node->fill(message, kind, when);
-    const Handle handle{node, node->load_state().generation()};
-    Pushed pushed = stack_.push(node);
+    const Handle handle{node, node->fill(message, kind, when)};
+    std::int64_t key = message.at_front() ? kFrontKey : when;
+    Pushed pushed = stack_.push(node, key);
     if (pushed == Pushed::kNeedsTime) {
-      node->when.set(when = clamped(now_ns()));
-      pushed = stack_.push(node);
+      node->when.set(key = clamped(now_ns()));
+      pushed = stack_.push(node, key);
     }
     if (pushed == Pushed::kRefused) {
       node->free_next.set(nullptr);
@@ -207,7 +207,6 @@ class Queue {
     }
     // The node may have run and been reused by now: only copies from here on.
     if (kind == Kind::kBarrier) return {PostStatus::kAccepted, 0, handle};
-    const std::int64_t key = message.at_front() ? kFrontKey : when;
     return {PostStatus::kAccepted, wake(wake_word_.sleeper(key, message.asynchronous())), handle};
   }
 

@@ -44,10 +44,11 @@ class Stack {
  public:
   using NodeType = Node<Policy, O>;
 
-  // Unless it is done, the node was not published and still is the caller's.
-  Pushed push(NodeType* node) {
-    const bool untimed = node->when.get() == kUntimed;
-    const std::uintptr_t mark = node->timed() ? kTimed : 0;
+  // `when`: the node's due time, kUntimed, or kFrontKey. Unless it is done, the node was not published and still is the
+  // caller's.
+  Pushed push(NodeType* node, std::int64_t when) {
+    const bool untimed = when == kUntimed;
+    const std::uintptr_t mark = when > kUntimed ? kTimed : 0;
     std::uintptr_t top = top_.load(std::memory_order_relaxed);
     if (node_of(top) == &sentinel_) return Pushed::kRefused;
     do {

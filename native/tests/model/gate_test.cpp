@@ -19,7 +19,7 @@ struct Parts {
     for (int i = 0; i < count; ++i) {
       nodes.push_back(Pool<O>::take());
       nodes.back()->fill({.target = this}, Kind::kMessage, 0);
-      stack.push(nodes.back());
+      stack.push(nodes.back(), 0);
     }
     stack.sweep([](auto*) {});
   }
