@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "record/boot_clock.h"
-#include "record/futex.h"
+#include "record/lock_word.h"
 
 namespace unjank::record {
 

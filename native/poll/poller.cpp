@@ -78,6 +78,14 @@ void Poller::close() {
 }
 
 int Poller::wake() noexcept {
+  if (!is_open()) return EBADF;
+  if (!spot_.signal()) return 0;
+  const int error = write_wake_handle();
+  if (error != 0) spot_.give_up();
+  return error;
+}
+
+int Poller::write_wake_handle() noexcept {
   const std::uint64_t one = 1;
   for (;;) {
     if (write(wake_, &one, sizeof one) == sizeof one) return 0;
@@ -92,7 +100,10 @@ int Poller::wake() noexcept {
 
 int Poller::add(int fd, std::uint32_t readiness, std::uint64_t id) {
   if (id == kWakeId) return EINVAL;
-  return control(epoll_, EPOLL_CTL_ADD, fd, to_epoll(readiness), id);
+  const int error = control(epoll_, EPOLL_CTL_ADD, fd, to_epoll(readiness), id);
+  if (error != 0) return error;
+  listeners_.fetch_add(1, std::memory_order_relaxed);
+  return wake();  // it may be asleep elsewhere
 }
 
 int Poller::modify(int fd, std::uint32_t readiness, std::uint64_t id) {
@@ -100,9 +111,34 @@ int Poller::modify(int fd, std::uint32_t readiness, std::uint64_t id) {
   return control(epoll_, EPOLL_CTL_MOD, fd, to_epoll(readiness), id);
 }
 
-int Poller::remove(int fd) { return control(epoll_, EPOLL_CTL_DEL, fd, 0, 0); }
+int Poller::remove(int fd) {
+  const int error = control(epoll_, EPOLL_CTL_DEL, fd, 0, 0);
+  if (error == 0) listeners_.fetch_sub(1, std::memory_order_relaxed);
+  return error;
+}
 
 Poller::Waited Poller::wait(std::int64_t timeout_ns, std::span<Event> events) {
+  if (!is_open()) return {.error = EBADF};
+  if (listeners_.load(std::memory_order_relaxed) == 0) return park(timeout_ns);
+  const bool asleep = spot_.lie_down(ParkingSpot<>::kPolling);
+  Waited waited = poll(asleep ? timeout_ns : 0, events);
+  waited.woken = !asleep || spot_.get_up();
+  return waited;
+}
+
+Poller::Waited Poller::park(std::int64_t timeout_ns) {
+  if (!spot_.lie_down(ParkingSpot<>::kParked)) return {.woken = true};
+  WaitEnd end = WaitEnd::kTimedOut;
+  if (timeout_ns < 0) {
+    end = spot_.sleep_parked(kNoDeadline);
+  } else if (timeout_ns > 0) {
+    end = spot_.sleep_parked(deadline_after(MonotonicClock().now_ns(), timeout_ns));
+  }
+  const bool woken = spot_.get_up();
+  return {.error = end == WaitEnd::kInterrupted && !woken ? EINTR : 0, .woken = woken};
+}
+
+Poller::Waited Poller::poll(std::int64_t timeout_ns, std::span<Event> events) {
   std::array<epoll_event, kBatch> ready;
   // One more than asked for: the wake handle must not crowd a listener out.
   const int capacity = static_cast<int>(std::min<std::size_t>(events.size() + 1, ready.size()));
@@ -110,11 +146,9 @@ Poller::Waited Poller::wait(std::int64_t timeout_ns, std::span<Event> events) {
   if (count < 0) return {.error = errno};
   Waited waited;
   for (int i = 0; i < count; ++i) {
-    if (ready[i].data.u64 == kWakeId) {
-      waited.woken = true;
-    } else if (waited.count < events.size()) {
+    if (ready[i].data.u64 != kWakeId && waited.count < events.size()) {
       events[waited.count++] = {ready[i].data.u64, from_epoll(ready[i].events)};
-    }  // else: level-triggered, the next wait() reports it
+    }  // else: the wake handle, or level-triggered: the next wait() reports it
   }
   return waited;
 }

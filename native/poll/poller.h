@@ -1,4 +1,5 @@
-// Where a looper sleeps: epoll over a wake handle (an eventfd) and any file descriptors the user listens to.
+// Where a looper sleeps: in a futex, or, while the user listens to file descriptors, in epoll over these and a wake
+// handle (an eventfd). Which one, and what a waker has to do about it, is the parking spot's matter.
 //
 // The eventfd is registered edge-triggered, so a wake-up costs the looper no read: each write is a new edge. Its
 // counter only grows; at its end (2^64 - 2 wake-ups) wake() empties it and writes again.
@@ -8,10 +9,13 @@
 // Errors are errno values, 0 is success: this layer neither throws nor prints.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "base/cache_line.h"
+#include "poll/parking_spot.h"
 #include "poll/waker.h"
 
 namespace unjank::poll {
@@ -54,8 +58,16 @@ class Poller final : public Waker {
  private:
   static constexpr std::uint64_t kWakeId = ~std::uint64_t{0};
 
+  int write_wake_handle() noexcept;
+  Waited park(std::int64_t timeout_ns);
+  Waited poll(std::int64_t timeout_ns, std::span<Event> events);
+
   int epoll_ = -1;
   int wake_ = -1;
+  // `listeners_` - Encodes: descriptors added and not removed. Written by: whoever adds and removes. Relaxed: a sleeper
+  // that misses the first one is woken by add(), and sees it then (parking_spot.h).
+  std::atomic<int> listeners_{0};
+  alignas(kCacheLine) ParkingSpot<> spot_;
 };
 
 // What is left from `now` until `deadline`, for wait(): 0 if it has passed, -1 for kForever.

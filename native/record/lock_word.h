@@ -20,9 +20,12 @@
 
 #include <cstdint>
 
-#include "record/futex.h"
+#include "base/futex.h"
 
 namespace unjank::record {
+
+/// "No deadline" for `LockWord::block`.
+inline constexpr std::int64_t kForever = kNoDeadline;
 
 /// Who holds a lock, decoded from its word.
 struct Holder {

@@ -249,14 +249,34 @@ def test_a_fork_inside_a_callback_ends_the_childs_loop() -> None:
     )
 
 
+def test_closed_descriptors_do_not_matter_to_a_looper_without_listeners() -> None:
+    """Somebody closes all descriptors under a sleeping looper: it needs none."""
+    assert_prints(
+        """
+        import os
+        from unjank import Handler, HandlerThread
+        with HandlerThread("ui") as thread:
+            handler = Handler(thread.looper)
+            handler.run_with_scissors(lambda: None)
+            await_sleep(thread.native_id)
+            os.closerange(3, 100)
+            handler.run_with_scissors(lambda: print("awake"))
+        """,
+        "awake",
+    )
+
+
 def test_closed_descriptors_are_an_error_not_a_hang() -> None:
-    """Somebody closes all descriptors under a sleeping looper: posts that must wake it say so."""
+    """The same under a looper that listens to descriptors: posts that must wake it say so."""
     ended = run(
         """
         import os
         from unjank import Handler, HandlerThread, LooperError
+        from unjank.looper import FdEvent
         thread = HandlerThread("ui")
         thread.start()
+        reader, writer = os.pipe()
+        thread.looper.add_fd_listener(reader, FdEvent.INPUT, lambda fd, events: None)
         handler = Handler(thread.looper)
         handler.run_with_scissors(lambda: None)
         await_sleep(thread.native_id)

@@ -75,6 +75,42 @@ TEST_CASE("a listener is reported with its id until the data is read") {
   }
 }
 
+TEST_CASE("a listener that is added during the sleep is heard") {
+  OpenPoller p;
+  const Sockets sockets;
+  sockets.send();
+  std::thread adder([&] { CHECK(p->add(sockets.fds[0], kReadable, 7) == 0); });
+  Poller::Waited waited;
+  do waited = p->wait(-1, p.events);
+  while (waited.count == 0);
+  CHECK(p.events[0].id == 7);
+  adder.join();
+}
+
+TEST_CASE("beside listeners a wake-up ends the sleep too, and once they are gone") {
+  OpenPoller p;
+  const Sockets sockets;
+  CHECK(p->add(sockets.fds[0], kReadable, 1) == 0);
+  p->wait(0, p.events);  // the addition's own wake-up
+  for (int i = 0; i < 2; ++i) {
+    std::thread waker([&] { CHECK(p->wake() == 0); });
+    while (!p->wait(-1, p.events).woken) continue;
+    waker.join();
+    if (i == 0) CHECK(p->remove(sockets.fds[0]) == 0);
+  }
+}
+
+TEST_CASE("a sleep beside listeners lasts at least its time-out") {
+  OpenPoller p;
+  const Sockets sockets;
+  const MonotonicClock clock;
+  CHECK(p->add(sockets.fds[0], kReadable, 1) == 0);
+  p->wait(0, p.events);
+  const std::int64_t start = clock.now_ns();
+  CHECK_FALSE(p->wait(1'500'000, p.events).woken);
+  CHECK(clock.now_ns() - start >= 1'500'000);
+}
+
 TEST_CASE("modify changes what is listened for, remove ends it") {
   OpenPoller p;
   const Sockets sockets;

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "record/lock_word.h"
-#include "tests/record/futex_model.h"
+#include "tests/model/futex_model.h"
 #include "tests/record/model_checks.h"
 
 namespace unjank::model {

@@ -11,7 +11,7 @@
 #include <memory>
 #include <vector>
 
-#include "record/futex.h"
+#include "base/futex.h"
 #include "tests/model/memory.h"
 
 namespace unjank::model {
@@ -22,10 +22,10 @@ inline constexpr std::int64_t kMayBeInterrupted = 2;
 // Who sleeps on one word, and the wake-ups that have not been taken yet.
 class SleepQueue {
  public:
-  record::WaitEnd sleep(std::int64_t ends_by) {
+  WaitEnd sleep(std::int64_t ends_by) {
     const std::uint64_t ticket = next_ticket_++;
     sleepers_.push_back(ticket);
-    const bool leaves_alone = ends_by != record::kForever;
+    const bool leaves_alone = ends_by != kNoDeadline;
     const auto may_rise = [this, ticket, leaves_alone] {
       return woken(ticket) || (leaves_alone && sleepers_.size() > wakes_.size());
     };
@@ -45,13 +45,13 @@ class SleepQueue {
     return std::find_if(wakes_.begin(), wakes_.end(), [ticket](std::uint64_t until) { return ticket < until; });
   }
   bool woken(std::uint64_t ticket) { return wake_for(ticket) != wakes_.end(); }
-  record::WaitEnd rise(std::uint64_t ticket, std::int64_t ends_by) {
+  WaitEnd rise(std::uint64_t ticket, std::int64_t ends_by) {
     std::erase(sleepers_, ticket);
     if (woken(ticket)) {
       wakes_.erase(wake_for(ticket));
-      return record::WaitEnd::kWoken;
+      return WaitEnd::kWoken;
     }
-    return ends_by == kMayTimeOut ? record::WaitEnd::kTimedOut : record::WaitEnd::kInterrupted;
+    return ends_by == kMayTimeOut ? WaitEnd::kTimedOut : WaitEnd::kInterrupted;
   }
 
   std::uint64_t next_ticket_ = 0;
@@ -69,10 +69,10 @@ struct FutexPolicy {
     return queue;
   }
 
-  static record::WaitEnd wait(Atomic<std::uint64_t>& word, std::uint32_t expected, std::int64_t ends_by) {
+  static WaitEnd wait(Atomic<std::uint64_t>& word, std::uint32_t expected, std::int64_t ends_by) {
     // A modification reads the newest value; the kernel never sees a stale one.
     const std::uint64_t now = word.fetch_or(0, std::memory_order_relaxed);
-    if (static_cast<std::uint32_t>(now) != expected) return record::WaitEnd::kWoken;
+    if (static_cast<std::uint32_t>(now) != expected) return WaitEnd::kWoken;
     return queue()->sleep(ends_by);
   }
 
