@@ -34,6 +34,12 @@ double dispatch_time(std::string_view queue, std::size_t backlog, std::size_t me
   return dispatch_ns({queue_named(queue), backlog, messages});
 }
 
+double plain_dispatch_time(std::size_t backlog, std::size_t messages) {
+  require_some(backlog, "backlog");
+  require_some(messages, "messages");
+  return plain_dispatch_ns(backlog, messages);
+}
+
 double remove_time(std::string_view queue, std::size_t backlog, std::size_t removals, bool by_handle) {
   require_some(removals, "removals");
   return remove_ns({queue_named(queue), backlog, removals, by_handle});
@@ -55,6 +61,7 @@ void bind_queue(nb::module_& module) {
   module.def("insert_ns", &insert_time, "queue"_a, nb::kw_only(), "producers"_a, "backlog"_a, "per_producer"_a,
              "pattern"_a, Unlocked());
   module.def("dispatch_ns", &dispatch_time, "queue"_a, nb::kw_only(), "backlog"_a, "messages"_a, Unlocked());
+  module.def("plain_dispatch_ns", &plain_dispatch_time, nb::kw_only(), "backlog"_a, "messages"_a, Unlocked());
   module.def("remove_ns", &remove_time, "queue"_a, nb::kw_only(), "backlog"_a, "removals"_a, "by_handle"_a, Unlocked());
   module.def("looper_round_trips", &looper_trips, "queue"_a, nb::kw_only(), "rounds"_a, "first_cpu"_a = -1,
              "second_cpu"_a = -1, Unlocked());

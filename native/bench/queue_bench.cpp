@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <queue>
 #include <random>
 #include <system_error>
 #include <thread>
@@ -118,6 +119,19 @@ double dispatch_from(const DispatchCase& what) {
   }
   return static_cast<double>(ns) / static_cast<double>(what.messages);
 }
+
+// A message of a plain priority queue, as large as a node of ours.
+struct alignas(2 * kCacheLine) PlainMessage {
+  Message message;
+};
+struct PlainEntry {
+  std::int64_t when;
+  std::uint32_t sequence;
+  std::uint32_t index;
+  bool operator<(const PlainEntry& other) const {
+    return when != other.when ? when > other.when : sequence > other.sequence;
+  }
+};
 
 template <class Q>
 double remove_from(const RemoveCase& what) {
@@ -234,6 +248,24 @@ struct Remove {
 
 double insert_ns(const InsertCase& what) { return choose<Insert>(what); }
 double dispatch_ns(const DispatchCase& what) { return choose<Dispatch>(what); }
+double plain_dispatch_ns(std::size_t backlog, std::size_t messages) {
+  std::vector<PlainMessage> all(backlog);
+  std::priority_queue<PlainEntry> queue;
+  DueTimes times(DuePattern::kRandom, 1);
+  std::uint32_t sequence = 0;
+  for (std::uint32_t i = 0; i < backlog; ++i) queue.push({all[i].message.when_ns = times.next(), ++sequence, i});
+  std::int64_t ns = 0;
+  for (std::size_t i = 0; i < messages; ++i) {
+    const std::int64_t start = wall.now_ns();
+    const PlainEntry entry = queue.top();
+    queue.pop();
+    const Message taken = std::exchange(all[entry.index].message, {});
+    ns += wall.now_ns() - start;
+    all[entry.index].message.when_ns = taken.when_ns + kHour;
+    queue.push({taken.when_ns + kHour, ++sequence, entry.index});
+  }
+  return static_cast<double>(ns) / static_cast<double>(messages);
+}
 double remove_ns(const RemoveCase& what) { return choose<Remove>(what); }
 
 std::vector<std::int64_t> looper_round_trips(QueueKind queue, std::size_t rounds, Placement placement) {

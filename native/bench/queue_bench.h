@@ -40,6 +40,8 @@ struct DispatchCase {
 };
 // next() per message, with `backlog` messages pending throughout: what is handed out is posted again, for later.
 double dispatch_ns(const DispatchCase& what);
+// The same for messages in a std::priority_queue, from which nothing can be removed: pop and look at the message.
+double plain_dispatch_ns(std::size_t backlog, std::size_t messages);
 
 struct RemoveCase {
   QueueKind queue = QueueKind::kDeliqueue;

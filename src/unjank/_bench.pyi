@@ -20,6 +20,9 @@ def insert_ns(queue: _Queue, *, producers: int, backlog: int, per_producer: int,
 def dispatch_ns(queue: _Queue, *, backlog: int, messages: int) -> float:
     """Nanoseconds to take the next message, with `backlog` pending throughout."""
 
+def plain_dispatch_ns(*, backlog: int, messages: int) -> float:
+    """The same for a C++ std::priority_queue of messages, from which nothing can be removed."""
+
 def remove_ns(queue: _Queue, *, backlog: int, removals: int, by_handle: bool) -> float:
     """Nanoseconds to post, remove and reclaim one message beside a backlog; by its handle or by criteria."""
 

@@ -19,6 +19,7 @@ TEST_CASE("every queue measurement returns a time") {
     CHECK(dispatch_ns({queue, 100, 50}) > 0);
     for (const bool by_handle : {false, true}) CHECK(remove_ns({queue, 100, 300, by_handle}) > 0);
   }
+  CHECK(plain_dispatch_ns(100, 50) > 0);
 }
 
 TEST_CASE("a round trip is timed once per round, pinned or not") {
