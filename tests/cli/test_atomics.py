@@ -80,6 +80,12 @@ def test_several_archives_go_into_a_folder(jar: Path, tmp_path: Path) -> None:
     assert names == ["b.jar", "held.jar", "lib/a.jar"]
 
 
+def test_a_slash_at_the_end_names_a_folder(jar: Path, tmp_path: Path) -> None:
+    """Also one that is not there yet, and for a single archive."""
+    assert _atomics("optimize", jar, "-o", f"{tmp_path}/new/").returncode == 0
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["held.jar"]
+
+
 def test_what_cannot_be_written_is_told_before_anything_is(jar: Path, tmp_path: Path) -> None:
     """A folder that is missing for the JSON, or cannot be made for the archive: one line, no output."""
     log = _atomics("optimize", jar, "-o", tmp_path / "out.jar", "--json", tmp_path / "no" / "log.json")

@@ -70,8 +70,13 @@ def optimize(
         list[Path], typer.Argument(metavar="JAR|AAR|DIR...", help="Archives, or folders of them.")
     ],
     output: Annotated[
-        Path,
-        typer.Option("--output", "-o", help="The file to write; a folder, if there are several archives."),
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            help="The file to write; a folder for several, or with / at its end.",
+        ),
     ],
     target: Annotated[
         Target | None,
@@ -101,13 +106,14 @@ def optimize(
     _report("optimize", results, json, list_calls=list_calls)
 
 
-def _jobs(paths: list[Path], output: Path) -> list[tuple[Path, Path]]:
+def _jobs(paths: list[Path], target: str) -> list[tuple[Path, Path]]:
     """Which archive is written where: several go into a folder, those of a folder keep their places in it.
 
     Raises:
         UnjankError: There is nothing to do, or two would be written to one file.
     """
-    several = len(paths) > 1 or paths[0].is_dir() or output.is_dir()
+    output = Path(target)
+    several = len(paths) > 1 or paths[0].is_dir() or output.is_dir() or target.endswith("/")
     if several and output.is_file():
         raise UnjankError(f"{output} is a file; several archives need a folder with -o")
     jobs = [

@@ -44,8 +44,9 @@ def _finding(evidence: Evidence, row: Any) -> Finding:  # noqa: ANN401  a row's 
         dur_ns=row.dur,
         count=row.count,
         advice=(
-            f"Put {woken.name} and {waker.name} on one CPU, or on CPUs that share a cache ('unjank cpu pin') "
-            "and see whether it is faster; or let one of them do both parts."
+            f"Put {woken.name} and {waker.name} on one CPU, or on CPUs that share a cache ('unjank cpu pin'; "
+            "'unjank cpu place' with this trace plans it for all threads) and see whether it is faster; "
+            "or let one of them do both parts."
         ),
         detail=_detail(evidence, row, woken, waker),
     )
