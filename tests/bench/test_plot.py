@@ -21,12 +21,16 @@ CONTENT: dict[str, Any] = {
     "results": [
         {"name": "post_growth", "unit": "ns/post", "median": 10.0 * n, "backlog": 10**n, "queue": "deliqueue"}
         for n in (3, 4, 5)
+    ]
+    + [
+        {"name": "wake_up", "unit": "ns", "median": 1e3 * n, "of": "looper", "quantile": f"p{n}"}
+        for n in (50, 99)
     ],
 }
 
 
 def test_the_plot_names_what_it_shows(tmp_path: Path) -> None:
-    """An SVG has every ratio and line by name, and the machine, escaped."""
+    """An SVG has every ratio, line and quantile by name, and the machine, escaped."""
     import matplotlib
 
     target = tmp_path / "figures.svg"
@@ -34,6 +38,8 @@ def test_the_plot_names_what_it_shows(tmp_path: Path) -> None:
         plot(CONTENT, target)
     text = target.read_text()
     for part in ("met_ratio", "plain_ratio", "idle_share", "post growth deliqueue", "Fast &lt;9000&gt;"):
+        assert part in text
+    for part in (">looper<", ">p50<", ">p99<", ">99<"):
         assert part in text
 
 

@@ -1,7 +1,8 @@
-"""Plots of a benchmark's document: ratios with their intervals and goals, and times over sizes."""
+"""Plots of a benchmark's document: ratios with their goals, times over sizes, quantiles of latencies."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -42,14 +43,27 @@ def plot(content: Mapping[str, Any], target: Path) -> None:
     require_plotting(target)
     from matplotlib.figure import Figure
 
-    lines = _lines_over_size(content["results"])
-    panels = 1 + bool(lines)
-    figure = Figure(figsize=(10, 2 + 0.32 * len(content["ratios"]) + 4 * bool(lines)), layout="constrained")
-    axes = figure.subplots(panels, 1, squeeze=False)[:, 0]
-    _draw_ratios(axes[0], content["ratios"])
-    if lines:
-        _draw_lines(axes[1], lines)
+    panels = _panels(content)
+    heights = [inches for inches, _ in panels]
+    figure = Figure(figsize=(10, 1 + sum(heights)), layout="constrained")
+    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=heights)[:, 0]
+    for place, (_, draw) in zip(axes, panels, strict=True):
+        draw(place)
     save(figure, content, target)
+
+
+def _panels(content: Mapping[str, Any]) -> "list[tuple[float, Callable[[Axes], None]]]":
+    """What there is to draw, each with its height in inches."""
+    ratios, lines = content["ratios"], _lines_over_size(content["results"])
+    quantiles = _quantiles(content["results"])
+    panels: list[tuple[float, Callable[[Axes], None]]] = [
+        (1 + 0.32 * len(ratios), partial(_draw_ratios, ratios=ratios))
+    ]
+    if lines:
+        panels.append((4, partial(_draw_lines, lines=lines)))
+    if quantiles:
+        panels.append((4, partial(_draw_quantiles, quantiles=quantiles)))
+    return panels
 
 
 def save(figure: "Figure", content: Mapping[str, Any], target: Path) -> None:
@@ -125,4 +139,30 @@ def _draw_lines(axes: "Axes", lines: Mapping[str, Sequence[tuple[int, float]]]) 
     axes.set_ylim(bottom=0)
     axes.set_xlabel("pending messages")
     axes.set_ylabel("ns each")
+    axes.legend()
+
+
+def _quantiles(results: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[str, float]]]:
+    """Of each latency its quantiles, in the order in which they were noted."""
+    found: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    for result in results:
+        if "quantile" in result and result["unit"] == "ns":
+            label = f"{result['name']}_{result['of']}".replace("_", "\n")
+            found[label].append((result["quantile"], result["median"]))
+    return found
+
+
+def _draw_quantiles(axes: "Axes", quantiles: Mapping[str, Sequence[tuple[str, float]]]) -> None:
+    names = list(dict.fromkeys(name for points in quantiles.values() for name, _ in points))
+    width = 0.8 / len(names)
+    for number, name in enumerate(names):
+        offset = (number - (len(names) - 1) / 2) * width
+        heights = [dict(points).get(name, float("nan")) / 1e3 for points in quantiles.values()]
+        bars = axes.bar([place + offset for place in range(len(quantiles))], heights, width, label=name)
+        axes.bar_label(bars, fmt="%.3g", fontsize="x-small")
+    axes.set_xticks(range(len(quantiles)), list(quantiles))
+    axes.set_yscale("log")
+    every = [ns / 1e3 for points in quantiles.values() for _, ns in points]
+    axes.set_ylim(0.5 * min(every), 3 * max(every))
+    axes.set_ylabel("µs")
     axes.legend()

@@ -42,9 +42,9 @@ def measure(report: Report, scale: Scale, progress: Progress) -> None:
 def _compare_plain(report: Report, scale: Scale, sizes: list[int], progress: Progress) -> None:
     progress(f"std::priority_queue with {_BACKLOGS[0]} to {_BACKLOGS[-1]} pending")
     least, most = sizes[0], sizes[-1]
-    sides = {f"plain {size}": _plain_dispatch(size, scale) for size in (least, most)}
+    sides = {f"plain {size}": _plain_dispatch(size, scale) for size in sizes}
     times = interleaved({**sides, "ours": _dispatch(most, scale)}, scale.repeats)
-    for size in (least, most):
+    for size in sizes:
         facts = {"queue": "std::priority_queue", "backlog": size}
         report.add("plain_dispatch_growth", "ns/dispatch", times[f"plain {size}"], **facts)
     report.compare("plain_dispatch_growth", times[f"plain {most}"], times[f"plain {least}"], of="time")

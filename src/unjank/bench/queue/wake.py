@@ -1,5 +1,6 @@
 """Waking a looper that sleeps: natively against a bare eventfd, in Python against asyncio and SimpleQueue."""
 
+import os
 import queue
 import threading
 import time
@@ -31,16 +32,23 @@ def measure(report: Report, scale: Scale, progress: Progress) -> None:
 
 
 def _measure_native(report: Report, scale: Scale) -> None:
-    rounds = scale.count(_ROUNDS)
+    rounds, (first, second) = scale.count(_ROUNDS), _places()
+    bound = {"rounds": rounds, "first_cpu": first, "second_cpu": second}
     sides: dict[str, Trips] = {
-        "eventfd": partial(_bench.eventfd_round_trips, rounds=rounds),
-        "deliqueue": partial(_bench.looper_round_trips, "deliqueue", rounds=rounds),
-        "legacy": partial(_bench.looper_round_trips, "legacy", rounds=rounds),
+        "eventfd": partial(_bench.eventfd_round_trips, **bound),
+        "deliqueue": partial(_bench.looper_round_trips, "deliqueue", **bound),
+        "legacy": partial(_bench.looper_round_trips, "legacy", **bound),
     }
-    medians = _latencies(report, "native_round_trip", sides, scale)
+    medians = _latencies(report, "native_round_trip", sides, scale, first_cpu=first, second_cpu=second)
     goal = Goal(1.3, at_least=False)
     report.compare("wake_vs_eventfd", medians["deliqueue"], medians["eventfd"], of="time", goal=goal)
     report.compare("wake_vs_legacy", medians["deliqueue"], medians["legacy"], of="time")
+
+
+def _places() -> tuple[int, int]:
+    """A CPU for each of two threads: left to the scheduler, they share one in some repetitions only."""
+    cpus = sorted(os.sched_getaffinity(0))
+    return cpus[0], cpus[-1]
 
 
 def _measure_python(report: Report, scale: Scale) -> None:
@@ -56,7 +64,9 @@ def _measure_python(report: Report, scale: Scale) -> None:
     report.compare("wake_vs_simple_queue", ours, medians["simple_queue"], of="time")
 
 
-def _latencies(report: Report, name: str, sides: Mapping[str, Trips], scale: Scale) -> dict[str, list[float]]:
+def _latencies(
+    report: Report, name: str, sides: Mapping[str, Trips], scale: Scale, **facts: int
+) -> dict[str, list[float]]:
     """Notes the quantiles of each side; answers the medians, one per repetition."""
     taken: dict[str, list[Sequence[int]]] = {side: [] for side in sides}
     for turn in range(scale.repeats + 1):
@@ -65,7 +75,7 @@ def _latencies(report: Report, name: str, sides: Mapping[str, Trips], scale: Sca
     for side, rounds in taken.items():
         for label, q in _QUANTILES.items():
             values = [quantile(trips, q) for trips in rounds[1:]]  # the first round warmed up
-            report.add(name, "ns", values, of=side, quantile=label, rounds=len(rounds[0]))
+            report.add(name, "ns", values, of=side, quantile=label, rounds=len(rounds[0]), **facts)
     return {side: [quantile(trips, 0.5) for trips in rounds[1:]] for side, rounds in taken.items()}
 
 
