@@ -50,11 +50,11 @@ unjank_post_result post(unjank_looper* looper, unjank_looper_function run, unjan
 }
 
 std::size_t remove(unjank_looper* looper, unjank_looper_function run, void* data) {
-  if (looper->state->inherited()) return 0;
-  return looper->state->queue
-      ->remove({.target = looper->state.get(), .fields = Criteria::kCallback | Criteria::kObj, .obj = data,
-                .callback = reinterpret_cast<const void*>(run)})
-      .count;
+  LoopState* const state = looper->state.get();
+  if (state->inherited()) return 0;
+  const Criteria criteria{.target = state, .fields = Criteria::kCallback | Criteria::kObj, .obj = data,
+                          .callback = reinterpret_cast<const void*>(run)};
+  return state->announced(state->queue->remove(criteria)).count;
 }
 
 std::int64_t now_ns(unjank_looper* looper) { return looper->state->now_ns(); }

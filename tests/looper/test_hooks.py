@@ -97,6 +97,15 @@ def test_the_rest_is_counted_at_each_removal(driver: LooperDriver, listener: Mod
     assert [t[6] for t in listener.take() if t[0] == "removed"] == [3, 2, 0]
 
 
+def test_removals_from_c_are_told(driver: LooperDriver, listener: ModuleType, tmp_path: Path) -> None:
+    """As those of handlers are."""
+    producer = load_extension("producer.c", tmp_path)
+    Handler().post(callback)
+    producer.produce(driver.looper, 3, 10**9)
+    assert producer.remove(driver.looper) == 3
+    assert [t[6] for t in listener.take() if t[0] == "removed"] == [1]
+
+
 def test_the_end_is_told_though_the_callback_leaves_the_loop(
     driver: LooperDriver, listener: ModuleType
 ) -> None:
