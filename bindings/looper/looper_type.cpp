@@ -80,8 +80,7 @@ PyObject* next_due(PyObject* self, PyObject*) {
   if (state == nullptr || !check_thread(as_looper(self), "next_due")) return nullptr;
   const std::int64_t due = state->inherited() || state->closed() ? kForever : state->queue->next_due();
   if (due >= kForever) Py_RETURN_NONE;
-  const std::int64_t now = state->now_ns();
-  return PyFloat_FromDouble(to_seconds(due < 0 ? std::min(now, due) : due));
+  return PyFloat_FromDouble(to_seconds(due));
 }
 
 PyObject* advance(PyObject* self, PyObject* seconds) {

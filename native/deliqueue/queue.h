@@ -171,13 +171,14 @@ class Queue {
   }
   void finish_sleep() { wake_word_.awake(); }
 
-  // The due time next() would wait for or hand out, now for what has none; kForever if nothing is pending.
+  // The due time next() would wait for or hand out, now for what has none or is at the front; kForever if nothing is
+  // pending.
   std::int64_t next_due() {
     reclaim_tombstones();
     sweep();
     const auto* const head = lanes_.head();
     if (head == nullptr) return kForever;
-    return head->when == kUntimed ? now_ns() : head->when;
+    return head->when <= kUntimed ? now_ns() : head->when;
   }
 
   // Messages the looper knows of, as of its last next(). Tombstones that are not reclaimed yet count.

@@ -202,7 +202,8 @@ void Queue::finish_sleep() {
 std::int64_t Queue::next_due() {
   const std::lock_guard lock(mutex_);
   Node** const link = runnable();
-  return *link == nullptr ? kForever : (*link)->key();
+  if (*link == nullptr) return kForever;
+  return (*link)->message.at_front() ? clock_.now_ns() : (*link)->key();
 }
 
 std::size_t Queue::backlog() const {

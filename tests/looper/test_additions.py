@@ -291,6 +291,17 @@ def test_the_driver_stops_the_clock_at_each_due_time(driver: LooperDriver) -> No
     assert driver.next_due() is None
 
 
+def test_what_is_at_the_front_is_due_now(driver: LooperDriver) -> None:
+    """The driver looks ahead to now, whatever else is pending."""
+    handler = Handler()
+    driver.advance(5)
+    handler.post_delayed(len, 1, "")
+    handler.post_at_front(len, "")
+    assert driver.next_due() == 5
+    driver.step()
+    assert driver.next_due() == 6
+
+
 def test_the_driver_steps_one_message(driver: LooperDriver) -> None:
     """step() runs one that is due, and never one that is not."""
     handler = Handler()

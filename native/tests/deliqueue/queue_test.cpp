@@ -30,6 +30,7 @@ TEST_CASE_TEMPLATE("posts at the front run before everything, the newest first",
   f.queue.post(f.message(1, INT64_MIN));
   f.queue.post(f.at_front(2));
   f.queue.post(f.at_front(3));
+  CHECK(f.queue.next_due() == f.clock.now_ns());
   CHECK(f.run() == Order{3, 2, 1});
 }
 

@@ -31,6 +31,8 @@ class LooperDriver:
     def __init__(
         self, looper: Looper | None = None, *, queue: str = "lockfree", raise_exceptions: bool = True
     ) -> None:
+        if looper is not None:
+            _check_own(looper)
         self._owned = looper is None
         self.looper = Looper.prepare(queue, virtual_clock=True) if looper is None else looper  # type: ignore[arg-type]  # checked there
         self._raised: list[BaseException] = []
@@ -67,7 +69,10 @@ class LooperDriver:
         )
 
     def next_due(self) -> float | None:
-        """When the next message is due, in seconds of the looper's clock; None if there is none."""
+        """When the next message is due, in seconds of the looper's clock; None if there is none.
+
+        What is at the front is due now.
+        """
         return self.looper._next_due()
 
     @property
@@ -114,3 +119,12 @@ class LooperDriver:
         self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _check_own(looper: Looper) -> None:
+    if not isinstance(looper, Looper):
+        raise TypeError(f"LooperDriver() needs a Looper, not {type(looper).__name__}")
+    if not looper.is_current_thread():
+        raise LooperError(
+            "LooperDriver() was given another thread's looper; drive it on that thread, or post to it"
+        )
