@@ -67,6 +67,8 @@ bool breathe(LooperObject* looper) {
 }
 
 bool sleep_for(LooperObject* looper, std::int64_t timeout_ns) {
+  // One that came while a builtin ran: no Python frame has handled it, and it interrupts nothing any more.
+  if (PyErr_CheckSignals() != 0) return false;
   references::empty_own_stock();
   LoopState& state = *looper->state;
   if (!state.queue->prepare_sleep()) return true;

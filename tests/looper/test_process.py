@@ -134,6 +134,54 @@ def test_ctrl_c_leaves_run() -> None:
     )
 
 
+def test_ctrl_c_leaves_run_though_others_listen_to_signals() -> None:
+    """Another wake-up descriptor stays, and a signal that restarts system calls ends the sleep even so."""
+    assert_prints(
+        """
+        import os, signal, socket, threading
+        from unjank import Looper
+        ours, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        signal.set_wakeup_fd(theirs.fileno())
+        signal.siginterrupt(signal.SIGINT, False)
+        looper = Looper.prepare()
+        def interrupt():
+            while not looper._running:
+                time.sleep(0.001)
+            await_sleep(os.getpid())
+            os.kill(os.getpid(), signal.SIGINT)
+        threading.Thread(target=interrupt).start()
+        try:
+            looper.run()
+        except KeyboardInterrupt:
+            print("interrupted")
+        print(signal.set_wakeup_fd(-1) == theirs.fileno(), ours.recv(1)[0] == signal.SIGINT)
+        """,
+        "interrupted\nTrue True",
+    )
+
+
+def test_a_signal_during_a_builtin_callback_is_handled_before_the_sleep() -> None:
+    """It interrupts no sleep, and no Python frame comes after it."""
+    assert_prints(
+        """
+        import ctypes, signal, socket
+        from unjank import Handler, Looper
+        ours, theirs = socket.socketpair()
+        theirs.setblocking(False)
+        signal.set_wakeup_fd(theirs.fileno())
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        looper = Looper.prepare()
+        Handler().post(getattr(ctypes.CDLL(None), "raise"), int(signal.SIGINT))
+        try:
+            looper.run()
+        except KeyboardInterrupt:
+            print("interrupted")
+        """,
+        "interrupted",
+    )
+
+
 def test_a_signal_taken_by_another_thread_wakes_the_main_looper() -> None:
     """The main thread blocks the signal, so its sleep is not interrupted; Python's handler still runs."""
     assert_prints(

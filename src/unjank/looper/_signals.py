@@ -29,17 +29,17 @@ def wake_on_signals(looper: "Looper") -> Iterator[None]:
     try:
         previous = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
         if previous != -1:
-            # Somebody listens already (an asyncio loop): theirs stays; a signal interrupts the sleep even so.
+            # Somebody listens already (an asyncio loop): theirs stays. A signal interrupts the sleep even so,
+            # since it is one beside a descriptor: one in a futex goes on after siginterrupt(signal, False).
             signal.set_wakeup_fd(previous)
-        else:
-            looper._listen(reader, _READABLE, _SIGNAL_ID)
-            looper._set_signal_fd(reader)
+        looper._listen(reader, _READABLE, _SIGNAL_ID)
+        looper._set_signal_fd(reader)
         yield
     finally:
         if previous == -1:
             signal.set_wakeup_fd(-1)
-            looper._set_signal_fd(-1)
-            if not looper.closed:
-                looper._forget(reader)
+        looper._set_signal_fd(-1)
+        if not looper.closed:
+            looper._forget(reader)
         os.close(reader)
         os.close(writer)
