@@ -197,7 +197,6 @@ PyObject* listen(PyObject* self, PyObject* args) {
   unsigned readiness;
   unsigned long long id;
   if (!parse_control(self, "iIK", args, state, fd, readiness, id)) return nullptr;
-  as_looper(self)->has_listeners.store(true, std::memory_order_relaxed);
   return answer_control(state->listen(fd, readiness, id), "listen to", fd);
 }
 

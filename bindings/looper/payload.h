@@ -4,10 +4,11 @@
 //   posted    drop_posted     identity of the callable     builtin callable  token   tuple of arguments or null
 //   sent      drop_sent       null                         obj               token   dict or null
 //   carried   drop_carried    identity of its callback     obj               token   the Message object
-//   native    drop_native     null                         null              null    NativeCall (c_api.h)
+//   native    drop_native     the C functions run, drop    their argument    null    null
 //
 // Every pointer but `target` may be null. All are owned references, except callback and receiver of a builtin
-// callable, which its object in `obj` (carried: the Message) keeps alive. `arg2` of posted and carried holds Mark bits.
+// callable, which its object in `obj` (carried: the Message) keeps alive, and all of a native message, whose target is
+// the LoopState. `arg2` of posted and carried holds Mark bits.
 // `what` of a posted message is kPostedCode, which no send() can have, so codes never match callbacks.
 #pragma once
 

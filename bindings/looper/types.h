@@ -22,7 +22,6 @@ struct LooperObject {
   unsigned long thread;  // threading.get_ident() of the owner
   std::atomic<bool> running;  // written by the looper thread
   std::atomic<bool> has_idle_handlers;
-  std::atomic<bool> has_listeners;
   std::atomic<std::int64_t> slow_delivery_ns;
   std::atomic<std::int64_t> slow_dispatch_ns;
   int signal_fd;  // readable when a signal came in; -1 unless run() is on the main thread
