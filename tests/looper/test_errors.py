@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from unjank import Handler, HandlerThread, Looper, LooperError, Message
-from unjank.looper import FdEvent, HandlerExecutor, LooperDriver, Watchdog
+from unjank.looper import FdEvent, HandlerExecutor, LooperDriver, LooperObserver, LooperScheduler, Watchdog
 from unjank.looper._looper_class import QueueName
 
 
@@ -38,6 +38,21 @@ from unjank.looper._looper_class import QueueName
         (lambda h: Handler(cast("Any", threading.current_thread())), TypeError, "pass its .looper"),
         (lambda h: Handler(h.looper, cast("Any", 3)), TypeError, "needs a callable"),
         (lambda h: h.looper.add_idle_handler(3), TypeError, "needs a callable"),
+        (lambda h: h.looper.add_observer(LooperObserver), TypeError, "needs an instance"),
+        (lambda h: h.looper.remove_sync_barrier(3), TypeError, "what post_sync_barrier"),
+        (lambda h: h.run_with_scissors(cast("Any", 3)), TypeError, "pass the function"),
+        (
+            lambda h: HandlerExecutor(cast("Any", h.looper)),
+            TypeError,
+            r"a Handler, not Looper: Handler\(looper\)",
+        ),
+        (
+            lambda h: LooperScheduler(cast("Any", h.looper)),
+            TypeError,
+            r"a Handler, not Looper: Handler\(looper\)",
+        ),
+        (lambda h: Watchdog(cast("Any", threading.current_thread())), TypeError, "its .looper"),
+        (lambda _: LooperDriver(cast("Any", threading.current_thread())), TypeError, "needs a Looper"),
     ],
 )
 def test_wrong_arguments(
@@ -82,12 +97,32 @@ def test_a_forgotten_super_init_is_named(driver: LooperDriver) -> None:
         Handler.__init__(Handler(driver.looper), driver.looper)
 
 
+def test_a_driver_leaves_loopers_of_other_threads_alone(ui: HandlerThread) -> None:
+    """Refused before it takes their exception hook."""
+    hook = ui.looper.exception_hook
+    with pytest.raises(LooperError, match="another thread's looper"):
+        LooperDriver(ui.looper)
+    assert ui.looper.exception_hook is hook
+
+
+@pytest.mark.parametrize(("timeout", "kind"), [("1", TypeError), (math.nan, ValueError)])
+def test_scissors_with_a_wrong_time_out_post_nothing(
+    ui: HandlerThread, timeout: Any, kind: type[Exception]
+) -> None:
+    """The error comes before the post."""
+    ran: list[int] = []
+    with pytest.raises(kind, match="timeout"):
+        Handler(ui.looper).run_with_scissors(lambda: ran.append(1), timeout)
+    assert Handler(ui.looper).run_with_scissors(lambda: None, math.inf)
+    assert not ran
+
+
 def test_loops_run_on_their_own_thread(ui: HandlerThread) -> None:
-    """run() and the driver's methods refuse another thread."""
+    """run() and the steps of a driver that was handed to another thread refuse."""
     with pytest.raises(LooperError, match="on another thread than the looper's"):
         ui.looper.run()
     with pytest.raises(LooperError, match="on another thread than the looper's"):
-        LooperDriver(ui.looper).step()
+        ui.looper._step(0.0)
 
 
 def test_a_loop_does_not_run_inside_itself(ui: HandlerThread) -> None:

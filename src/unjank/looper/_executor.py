@@ -47,6 +47,10 @@ class HandlerExecutor(Executor):
     """
 
     def __init__(self, handler: Handler) -> None:
+        if not isinstance(handler, Handler):
+            raise TypeError(
+                f"HandlerExecutor() needs a Handler, not {type(handler).__name__}: Handler(looper)"
+            )
         self._handler = handler
         self._lock = threading.Lock()
         self._pending: set[Future[Any]] = set()

@@ -83,6 +83,10 @@ class Handler(native.HandlerCore):
         Returns:
             Whether it ran. After the time-out it will not run; if it had begun, it is left to itself.
         """
+        if not callable(callback):
+            raise TypeError(
+                f"run_with_scissors() needs a callable, not {type(callback).__name__}; pass the function"
+            )
         if self.looper.thread_id == Scissors.this_thread():
             callback()
             return True

@@ -110,6 +110,10 @@ class Looper(native.LooperCore):
 
     def remove_sync_barrier(self, barrier: native.Posted) -> bool:
         """Lifts a barrier of `post_sync_barrier()`; False if it was lifted before."""
+        if not isinstance(barrier, native.Posted):
+            raise TypeError(
+                f"remove_sync_barrier() needs what post_sync_barrier() answered, not {type(barrier).__name__}"
+            )
         return barrier.cancel()
 
     # ---- idle handlers

@@ -68,6 +68,9 @@ class Observers:
 
     def add(self, observer: LooperObserver) -> None:
         """Adds one; its thresholds are read now."""
+        if not isinstance(observer, LooperObserver):
+            kind = observer.__name__ if isinstance(observer, type) else type(observer).__name__
+            raise TypeError(f"add_observer() needs an instance of a LooperObserver, not {kind}")
         with self._lock:
             self._replace((*self._observers, observer))
 

@@ -38,6 +38,10 @@ class LooperScheduler:
     """
 
     def __init__(self, handler: Handler) -> None:
+        if not isinstance(handler, Handler):
+            raise TypeError(
+                f"LooperScheduler() needs a Handler, not {type(handler).__name__}: Handler(looper)"
+            )
         self._handler = handler
         self._changed = threading.Condition()
         self._heap: list[Event] = []

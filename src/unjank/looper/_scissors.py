@@ -1,5 +1,6 @@
 """Posting and waiting for the end."""
 
+import math
 import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -37,11 +38,20 @@ class Scissors(native.Task):
 
     def run_on(self, handler: "Handler", timeout: float | None) -> bool:
         """Posts and waits; whether it ran."""
+        limit = None if timeout is None else _wait_limit(timeout)
         if not handler.post(self):
             return False
-        if not self._ended.wait(timeout):
+        if not self._ended.wait(limit):
             handler.remove_callbacks(self)
             return False
         if self._raised is not None:
             raise self._raised
         return self._ran
+
+
+def _wait_limit(timeout: float) -> float:
+    if not isinstance(timeout, int | float):
+        raise TypeError(f"timeout must be a number of seconds, not {type(timeout).__name__}")
+    if math.isnan(timeout):
+        raise ValueError("timeout is not a number (NaN); give seconds, or None for as long as it takes")
+    return min(timeout, threading.TIMEOUT_MAX)

@@ -75,6 +75,10 @@ class Watchdog:
     def __init__(
         self, looper: Looper, limit: float = 5.0, report: Callable[[Stall], object] = print_stall
     ) -> None:
+        if not isinstance(looper, Looper):
+            raise TypeError(
+                f"Watchdog() needs a Looper, not {type(looper).__name__}; of a HandlerThread its .looper"
+            )
         if not limit > 0:
             raise LooperError(f"a watchdog's limit must be more than 0 seconds, not {limit}")
         self._detector = StallDetector(looper, limit)
