@@ -98,16 +98,18 @@ class Queue {
     });
   }
 
-  // Calls see(Sighting) for each pending message and barrier, newest post first. What has no due time is due now.
+  // Calls see(Sighting) for each pending message and barrier, newest post first. What has no due time is due now, but no
+  // later than what was posted after it: it runs before that.
   template <class See>
   void look(See&& see) {
-    const std::int64_t now = now_ns();
+    std::int64_t untimed = now_ns();
     const typename TraversalGate<Policy, O>::Visit inside(traversals_);
     for (const NodeType* node = stack_.first(); node != nullptr; node = stack_.below(node)) {
       const State state = node->load_state();
       if (state.status() != Status::kPending) continue;
+      if (node->timed()) untimed = std::min(untimed, node->when.get());
       const std::int64_t when = node->when.get();
-      see(Sighting{when == kUntimed ? now : when, node->match_target(), node->match_what(), node->match_obj(),
+      see(Sighting{when == kUntimed ? untimed : when, node->match_target(), node->match_what(), node->match_obj(),
                    node->match_callback(), state.flags(), state.kind() == Kind::kBarrier});
     }
   }

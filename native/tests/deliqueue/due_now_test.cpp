@@ -73,6 +73,20 @@ TEST_CASE("its due time is that of the hand-out, where none has one") {
   CHECK(f.queue.next().message.when_ns == 1'500);
 }
 
+TEST_CASE("a view shows it due no later than what was posted after it and runs after it") {
+  Fixture<MessageQueue> f;
+  f.queue.post_now(f.message(1, 0));
+  f.queue.post(f.message(2, 1'200));
+  f.queue.post(f.at_front(3));
+  f.clock.set(1'500);
+  std::vector<std::int64_t> due;
+  f.queue.look([&](const Sighting& sighting) {
+    if (!(sighting.flags & kAtFront)) due.push_back(sighting.when_ns);
+  });
+  CHECK(due == std::vector<std::int64_t>{1'200, 1'200});
+  CHECK(f.run() == Order{3, 1, 2});
+}
+
 TEST_CASE("the clock is read only while something with a due time is pending") {
   Counted c;
   CHECK_FALSE(c.reads_for_post_now(1));

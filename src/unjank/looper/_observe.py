@@ -59,7 +59,7 @@ class LooperObserver:
 
 
 class Observers:
-    """The observers of one looper. Without any, a dispatch reads no clock."""
+    """The observers of one looper. Without any, dispatches are not timed."""
 
     def __init__(self, looper: "Looper") -> None:
         self._set_thresholds = looper._set_thresholds
