@@ -79,6 +79,21 @@ Outcome first_listener_races_sleep() {
   });
 }
 
+// A listener comes and goes while somebody posts: the sleeper may be in either place, and leave one for the other.
+template <class O>
+Outcome post_races_a_change_of_place() {
+  return explore({}, [](Execution& run) {
+    auto p = make_parking<O>(run);
+    run.spawn([p] { p->sleep_until(1, kNoDeadline); });
+    run.spawn([p] {
+      p->listeners.store(1, std::memory_order_relaxed);
+      p->signal();
+      p->listeners.store(0, std::memory_order_relaxed);
+    });
+    run.spawn([p] { p->post(); });
+  });
+}
+
 // A waker that cannot write the handle, then one that can.
 Outcome failed_wake_up_is_tried_again(bool gives_up) {
   return explore({}, [gives_up](Execution& run) {
@@ -121,6 +136,13 @@ TEST_CASE("the first listener races sleep") {
   CHECK_HOLDS(first_listener_races_sleep<ParkingOrders>());
   CHECK_CAUGHT(first_listener_races_sleep<SignalRelaxed>());
   CHECK_CAUGHT(first_listener_races_sleep<SignalIgnored>());
+}
+
+TEST_CASE("a post races a change of the place to sleep") {
+  CHECK_HOLDS(post_races_a_change_of_place<ParkingOrders>());
+  CHECK_CAUGHT(post_races_a_change_of_place<SignalRelaxed>());
+  CHECK_CAUGHT(post_races_a_change_of_place<GetUpRelaxed>());
+  CHECK_CAUGHT(post_races_a_change_of_place<SignalIgnored>());
 }
 
 TEST_CASE("a wake-up that failed is tried again by the next poster") {

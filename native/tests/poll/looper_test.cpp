@@ -1,4 +1,7 @@
 // Queue and poller together, with real sleeping threads: no lost wake-up. A lost one hangs the test; ctest ends it.
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <array>
 #include <thread>
 
@@ -75,6 +78,29 @@ TEST_CASE_TEMPLATE("posters from several threads wake one sleeper each time", Q,
     for (std::thread& t : posters) t.join();
     while (ran.load() != 3 * round) std::this_thread::yield();
   }
+}
+
+// Each change moves the looper between its two places to sleep.
+TEST_CASE_TEMPLATE("lone messages are delivered while listeners come and go", Q, BOTH_QUEUES) {
+  NativeLooper<Q> looper;
+  std::atomic<int> ran{0};
+  std::atomic<bool> ended{false};
+  const int idle = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  std::thread listener([&] {
+    for (std::uint64_t id = 1; !ended.load(); ++id) {
+      CHECK(looper.poller.add(idle, poll::kReadable, id) == 0);
+      std::this_thread::yield();
+      CHECK(looper.poller.remove(idle) == 0);
+      std::this_thread::yield();
+    }
+  });
+  for (int i = 0; i < 2'000; ++i) {
+    REQUIRE(looper.queue.post({.data = &ran}).wake_errno == 0);
+    while (ran.load() != i + 1) std::this_thread::yield();
+  }
+  ended.store(true);
+  listener.join();
+  ::close(idle);
 }
 
 }  // namespace unjank::testing
