@@ -8,7 +8,7 @@ import time
 import pytest
 
 from unjank import Handler, HandlerThread, Looper, LooperError
-from unjank.looper import Dispatch, FdEvent, LooperDriver, LooperObserver, Stall, Watchdog
+from unjank.looper import Dispatch, FdEvent, HandlerExecutor, LooperDriver, LooperObserver, Stall, Watchdog
 from unjank.looper._watchdog import StallDetector
 
 WAIT_S = 30
@@ -183,6 +183,17 @@ def test_observers_hear_of_late_and_long_dispatches(driver: LooperDriver) -> Non
     assert strict.told == [("dispatch", name, 0.5), ("delivery", name, 0.625)]
     assert lax.told == []
     assert removed.told == []
+
+
+def test_observers_hear_the_name_of_what_others_wait_for(ui: HandlerThread) -> None:
+    """Of the function that an executor or scissors were given, not of what wraps it."""
+    observer = Slow(None, 0.0)
+    ui.looper.add_observer(observer)
+    handler = Handler(ui.looper)
+    HandlerExecutor(handler).submit(len, "").result(WAIT_S)
+    handler.run_with_scissors(locals)
+    handler.run_with_scissors(lambda: None)
+    assert [name for _, name, _ in observer.told[:2]] == ["callback len", "callback locals"]
 
 
 def test_observers_of_late_deliveries_hear_of_posts_on_the_real_clock(real_driver: LooperDriver) -> None:

@@ -16,7 +16,8 @@ T = TypeVar("T")
 class _Work(native.Task):
     """One submitted call."""
 
-    def __init__(self, future: "Future[Any]", call: Callable[[], Any]) -> None:
+    def __init__(self, future: "Future[Any]", fn: Callable[..., Any], call: Callable[[], Any]) -> None:
+        self.__wrapped__ = fn  # what reports name
         self._future = future
         self._call = call
 
@@ -67,7 +68,7 @@ class HandlerExecutor(Executor):
             if self._shut_down:
                 raise RuntimeError("cannot schedule new futures after shutdown")
             self._pending.add(future)
-        posted = self._handler.schedule(_Work(future, lambda: fn(*args, **kwargs)), 0.0)
+        posted = self._handler.schedule(_Work(future, fn, lambda: fn(*args, **kwargs)), 0.0)
         if not posted:
             self._forget(future)
             raise RuntimeError("cannot schedule new futures: the looper has quit")

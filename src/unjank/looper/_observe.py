@@ -33,7 +33,8 @@ class Dispatch:
 
     def __str__(self) -> str:
         if self.callback is not None:
-            return f"callback {getattr(self.callback, '__qualname__', repr(self.callback))}"
+            called = getattr(self.callback, "__wrapped__", self.callback)
+            return f"callback {getattr(called, '__qualname__', repr(called))}"
         return f"message {self.what} to {type(self.handler).__qualname__}"
 
 

@@ -17,7 +17,7 @@ class Scissors(native.Task):
     this_thread = staticmethod(threading.get_ident)
 
     def __init__(self, callback: Callable[[], object]) -> None:
-        self._callback = callback
+        self.__wrapped__ = callback  # what reports name
         self._ended = threading.Event()
         self._ran = False
         self._raised: BaseException | None = None
@@ -25,7 +25,7 @@ class Scissors(native.Task):
     def __call__(self) -> None:
         """Runs it; on the looper's thread. Whatever it raises is the waiter's."""
         try:
-            self._callback()
+            self.__wrapped__()
             self._ran = True
         except BaseException as raised:
             self._raised = raised
