@@ -37,16 +37,35 @@ std::string builtin_name(PyObject* builtin) {
   return self == nullptr || PyModule_Check(self) ? name : class_name(self) + '.' + name;
 }
 
-}  // namespace
-
-std::uint32_t callable_site(ThreadPlaces& places, PyObject* callable) {
-  PyObject* const called = innermost(callable);
+std::uint32_t function_site(ThreadPlaces& places, PyObject* called) {
   if (PyFunction_Check(called)) {
     return places.place_of({nullptr, reinterpret_cast<PyCodeObject*>(PyFunction_GET_CODE(called)), kWholeFunction}).site;
   }
   if (!PyCFunction_Check(called)) return class_site(places, called);
   const PyMethodDef* const method = reinterpret_cast<PyCFunctionObject*>(called)->m_ml;
   return places.named(method, called, [&] { return builtin_name(called); });
+}
+
+/// What an object says that it stands for, as those of HandlerExecutor and functools.lru_cache do: a new reference, or
+/// null. Not asked where a class looks its attributes up itself: a recorder runs no code of the program.
+PyObject* wrapped_by(PyObject* callable) {
+  if (PyFunction_Check(callable) || PyCFunction_Check(callable) ||
+      Py_TYPE(callable)->tp_getattro != PyObject_GenericGetAttr) {
+    return nullptr;
+  }
+  PyObject* const wrapped = PyObject_GetAttrString(callable, "__wrapped__");
+  if (wrapped == nullptr) PyErr_Clear();
+  return wrapped;
+}
+
+}  // namespace
+
+std::uint32_t callable_site(ThreadPlaces& places, PyObject* callable) {
+  PyObject* const called = innermost(callable);
+  PyObject* const wrapped = wrapped_by(called);
+  const std::uint32_t site = function_site(places, wrapped == nullptr ? called : innermost(wrapped));
+  Py_XDECREF(wrapped);
+  return site;
 }
 
 std::uint32_t class_site(ThreadPlaces& places, PyObject* object) {

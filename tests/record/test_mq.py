@@ -35,6 +35,31 @@ CLOCK = """
         clock.run_with_scissors(lambda: None)
 """
 
+WRAPPED = """
+    import functools
+    from unjank import Handler, HandlerThread
+    from unjank.looper import HandlerExecutor
+
+    @functools.lru_cache
+    def cached(): pass
+    def submitted(): pass
+    def awaited(): pass
+    class Itself:
+        def __init__(self): self.__wrapped__ = self
+        def __call__(self): pass
+    class Curious:
+        def __getattr__(self, name): raise SystemExit("asked for " + name)
+        def __call__(self): pass
+
+    with HandlerThread("ui") as ui:
+        handler = Handler(ui.looper)
+        handler.post(cached)
+        HandlerExecutor(handler).submit(functools.partial(submitted)).result()
+        handler.post(Itself())
+        handler.post(Curious())
+        handler.run_with_scissors(awaited)
+"""
+
 _FLOWS = """
 select p.name as post, d.name as dispatch, d.ts - p.ts as queued
 from flow f join slice p on p.id = f.slice_out join slice d on d.id = f.slice_in
@@ -94,6 +119,14 @@ def test_dispatches_are_slices_of_the_looper(clock: tuple[Recorded, Path]) -> No
     assert all(piece.dur >= 0 and piece.args["delay_ns"] >= 0 for piece in dispatches)
     tids = {piece.tid for piece in dispatches}
     assert {piece.args["looper_tid"] for piece in mq(clock[0], "post")} == tids
+
+
+def test_wrappers_are_called_after_what_they_wrap(tmp_path: Path) -> None:
+    """Work of executors, scissors, a cached function; others by class, without running their code."""
+    recorded = record_program(tmp_path, WRAPPED)
+    assert recorded.exit_code == 0, recorded.stderr
+    names = ["cached", "submitted", "Itself", "Curious", "awaited"]
+    assert [piece.name for piece in mq(recorded, "dispatch")] == [f"dispatch {name}" for name in names]
 
 
 def test_a_flow_leads_from_each_post_to_its_dispatch(clock: tuple[Recorded, Path]) -> None:
