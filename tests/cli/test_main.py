@@ -26,6 +26,26 @@ def test_wrong_usage_is_one_line_and_exit_2(arguments: tuple[str, ...]) -> None:
     assert "--help'" in line
 
 
+def test_the_package_is_the_command_too(tmp_path: Path) -> None:
+    """`python -m unjank` is `unjank`, also to record a program with."""
+    script = tmp_path / "prog.py"
+    script.write_text("print('ran')")
+    command = [
+        sys.executable,
+        "-m",
+        "unjank",
+        "run",
+        "--sched",
+        "off",
+        "-o",
+        str(tmp_path / "t.pftrace"),
+        str(script),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "ran")
+    assert (tmp_path / "t.pftrace").stat().st_size > 0
+
+
 @pytest.mark.parametrize("group", [(), ("cpu",), ("bench",), ("atomics",)])
 def test_a_group_alone_is_its_help(group: tuple[str, ...]) -> None:
     """Its commands, exit code 2, and no error without words."""
