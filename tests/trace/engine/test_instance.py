@@ -1,6 +1,7 @@
 """One engine: its life, its death, and that neither touches others."""
 
 import gc
+import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -115,6 +116,24 @@ def test_error_of_the_receiver_is_passed_on(backend: EngineBackend, interruption
     assert caught.value is interruption
     with pytest.raises(EngineDiedError, match=f"interrupted by {type(interruption).__name__}"):
         _cells(backend, "SELECT 1")
+
+
+def test_a_signal_during_native_code_comes_out_as_what_its_handler_raises(backend: EngineBackend) -> None:
+    """Ctrl-C while the module computes ends an endless query with KeyboardInterrupt, and crashes nothing."""
+    running = threading.Event()
+
+    def interrupt() -> None:
+        running.wait()  # and then for the GIL, which the query's thread lets go only in native code
+        signal.raise_signal(signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        backend.stream_query(_COUNT_TO_10.replace("WHERE x < 10", ""), lambda _result: running.set())
+    thread.join()
+    with pytest.raises(EngineDiedError, match="interrupted by KeyboardInterrupt"):
+        _cells(backend, "SELECT 1")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_death_is_of_one_engine_only(protos: ProtoFactory, traces_dir: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import wasmtime
 
 from unjank.trace.engine.compiled import CompiledModule
+from unjank.trace.engine.held_signals import HeldSignals
 from unjank.trace.errors import EngineDiedError, EngineUnavailableError
 from unjank.trace.host.clock import ClockHost
 from unjank.trace.host.files import EngineLog, FileHost
@@ -31,6 +32,7 @@ class _HostFunctions:
         self.log = EngineLog()
         self.files = FileHost(self.memory, self.log)
         self.process = ProcessHost(self.memory, heap_limit)
+        self.signals = HeldSignals()
         self.failure: BaseException | None = None
         self.on_reply: Reply = _drop
 
@@ -43,7 +45,7 @@ class _HostFunctions:
 
         def call(*arguments: Any) -> Any:  # noqa: ANN401  wasm numbers in, a number or None out
             try:
-                return body(*arguments)
+                return self.signals.run(body, *arguments)
             except BaseException as error:
                 self.failure = error
                 raise
@@ -72,6 +74,7 @@ class EngineInstance:
         self._death = ""
         self._store = wasmtime.Store(compiled.engine)
         self._host = _HostFunctions(self._store, compiled.bits, heap_limit)
+        self._deliver_signals = self._host.guarded(self._host.signals.deliver)
         try:
             self._exports = self._instantiate(compiled.module)
             self._request_buffer = self._start()
@@ -163,9 +166,11 @@ class EngineInstance:
         try:
             self._death = self._death or "closed"
             # Dropping the references would not do: wasmtime's table of host functions keeps the store alive.
-            self._store.close()
+            with self._host.signals:
+                self._store.close()
         finally:
             self._entered.release()
+        self._host.signals.deliver()
 
     def __del__(self) -> None:
         if hasattr(self, "_store"):
@@ -185,7 +190,10 @@ class EngineInstance:
     def _enter(self, export: str, *arguments: int) -> Any:  # noqa: ANN401  number or None
         self._host.failure = None
         try:
-            return self._exports[export](self._store, *arguments)
+            with self._host.signals:
+                result = self._exports[export](self._store, *arguments)
+            self._deliver_signals()
+            return result
         except BaseException as error:
             raise self._died(error) from None
 
