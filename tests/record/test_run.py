@@ -34,6 +34,23 @@ def test_arguments_streams_and_main_are_the_programs(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("target", ["prog.py", "./prog.py", "app/../prog.py", "app", "app/"])
+def test_paths_are_as_without_us(tmp_path: Path, target: str) -> None:
+    """`__file__`, the code's file, loader, sys.path[0], argv and orig_argv's end are plain Python's."""
+    shown = (
+        "__file__, sys._getframe().f_code.co_filename, type(__loader__), __cached__, __package__, "
+        "sys.argv, sys.orig_argv[-2:], sys.path[0]"
+    )
+    write_program(tmp_path, f"print({shown})")
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__main__.py").write_text(f"import sys\nprint({shown})\n")
+    plain = subprocess.run(
+        [sys.executable, target, "-x"], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    recorded = record_command(tmp_path, target, "-x")
+    assert recorded.stdout == plain.stdout, recorded.stderr
+
+
 def test_stdout_holds_nothing_but_the_programs_own(tmp_path: Path) -> None:
     """What unjank says goes to standard error."""
     recorded = record_program(tmp_path, "print('only this')")
@@ -60,7 +77,8 @@ def test_a_syntax_error_looks_as_without_us(tmp_path: Path) -> None:
     )
     recorded = record_command(tmp_path, str(script))
     assert recorded.exit_code == plain.returncode == 1
-    assert plain.stderr.splitlines()[-1] in recorded.stderr
+    assert recorded.stderr == plain.stderr
+    assert not (tmp_path / "out.pftrace").exists()
 
 
 def test_a_module_runs_as_with_python_m(tmp_path: Path) -> None:
@@ -99,10 +117,13 @@ def test_a_folder_with_a_main_runs(tmp_path: Path) -> None:
     assert (recorded.exit_code, recorded.stdout) == (0, "__main__ True\n"), recorded.stderr
 
 
+@pytest.mark.parametrize("sched", ["auto", "off"])
 @pytest.mark.parametrize("command", [("missing.py",), ("-m", "no_such_module_here")])
-def test_what_cannot_be_started_is_said_in_one_line(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """Exit code 3, one line that names it, and no trace file left behind."""
-    recorded = record_command(tmp_path, *command)
+def test_what_cannot_be_started_is_said_in_one_line(
+    tmp_path: Path, command: tuple[str, ...], sched: str
+) -> None:
+    """Exit code 3, one line that names it, and no trace file left behind, whoever else wrote into it."""
+    recorded = record_command(tmp_path, *command, sched=sched)
     assert recorded.exit_code == 3
     assert len(recorded.stderr.splitlines()) == 1
     assert command[-1] in recorded.stderr
@@ -177,6 +198,18 @@ def test_a_program_killed_by_a_signal_leaves_a_trace_that_opens(
     assert number.name in recorded.stderr
     assert len(recorded.contentions_of("lock")) == 1
     assert recorded.named("session end") == []
+
+
+@pytest.mark.parametrize(
+    "end", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGKILL)", "os.execv('/bin/true', ['true'])"]
+)
+def test_a_program_that_ends_at_once_is_told(tmp_path: Path, end: str) -> None:
+    """The session is in the file before the program runs, also if that goes without a word or with code 3."""
+    script = tmp_path / "prog.py"
+    script.write_text(f"import os, signal\n{end}\n")
+    recorded = record_command(tmp_path, str(script))
+    assert len(recorded.named("session")) >= 1
+    assert "nothing is known about locks" not in recorded.stderr
 
 
 def test_both_sides_of_a_fork_are_recorded(tmp_path: Path) -> None:

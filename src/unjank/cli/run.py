@@ -1,10 +1,12 @@
 """`unjank run`: record a program, then say what its threads waited for."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from unjank import UnjankError
 from unjank.cli.report import page_file
 from unjank.record._session import Sched
 
@@ -48,17 +50,22 @@ def run(
 
 def _report(path: Path, json_path: Path | None, html_path: Path | None) -> None:
     """Reports on standard error; should that fail, the program's exit code still counts."""
-    from rich.console import Console
-
-    from unjank import UnjankError
-    from unjank.report import report_trace
-
     try:
-        console = Console(stderr=True, highlight=False)
-        report_trace(path, console=console, json_path=json_path, html_path=html_path)
+        _print_report(path, json_path, html_path)
     except (UnjankError, OSError) as error:
         typer.echo(f"unjank: no report: {error}", err=True)
+    except KeyboardInterrupt:
+        typer.echo(f"unjank: report interrupted; 'unjank report {shlex.quote(str(path))}' makes it", err=True)
     typer.echo(f"unjank: the trace is in {path}", err=True)
+
+
+def _print_report(path: Path, json_path: Path | None, html_path: Path | None) -> None:
+    from rich.console import Console
+
+    from unjank.report import report_trace
+
+    console = Console(stderr=True, highlight=False)
+    report_trace(path, console=console, json_path=json_path, html_path=html_path)
 
 
 def _free_name(program: str) -> Path:

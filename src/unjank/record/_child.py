@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+from importlib.machinery import SourceFileLoader
 from types import CodeType, ModuleType, TracebackType
 from typing import Any
 
@@ -26,6 +27,8 @@ class CannotStartError(Exception):
 def main() -> None:
     """Reads the settings, finds the program, starts the recorder, runs."""
     settings: dict[str, Any] = json.loads(os.environ.pop(SETTINGS))
+    # What programs that start themselves anew look at.
+    sys.orig_argv = settings["command"]
     try:
         code, module = _find_module(settings) if settings["module"] else _find_script(settings)
     except CannotStartError as error:
@@ -33,8 +36,15 @@ def main() -> None:
         sys.exit(EXIT_NOT_STARTED)
     _start_recorder(settings)
     sys.modules["__main__"] = module
+    _tell_started(settings["started_fd"])
     signal.pthread_sigmask(signal.SIG_SETMASK, settings["signal_mask"])
     _execute(code, module)
+
+
+def _tell_started(pipe: int) -> None:
+    """From here on what happens is the program's, an exit code that looks like ours included."""
+    os.write(pipe, b"1")
+    os.close(pipe)
 
 
 def _start_recorder(settings: dict[str, Any]) -> None:
@@ -50,6 +60,7 @@ def _start_recorder(settings: dict[str, Any]) -> None:
     atexit.register(_stop_recorder)
     _record.start(file, settings["process_name"], sys.argv, facts, settings["sched"] == "procfs")
     Patch().install()
+    _record.flush()  # what the program is, is told even if it does not live for a tenth of a second
 
 
 def _stop_recorder() -> None:
@@ -86,8 +97,9 @@ def _hide_own_frames() -> None:
 def _find_script(settings: dict[str, Any]) -> tuple[CodeType, ModuleType]:
     script: str = settings["program"]
     sys.argv = [script, *settings["arguments"]]
+    path = _absolute(script)
     if os.path.isdir(script) or _is_zip(script):  # noqa: PTH112  pathlib is heavy in the program
-        _search_first(script)
+        _search_first(path)
         return _load("__main__", script)
     if not sys.flags.safe_path:
         _search_first(os.path.dirname(os.path.realpath(script)))  # noqa: PTH120  as above
@@ -98,8 +110,13 @@ def _find_script(settings: dict[str, Any]) -> tuple[CodeType, ModuleType]:
         raise CannotStartError(
             f"cannot start {script}: {error.strerror}; give the path of a script"
         ) from error
-    module = _main_module(__file__=script, __cached__=None)
-    return _compile(source, script), module
+    loader = SourceFileLoader("__main__", path)
+    return _compile(source, path), _main_module(__file__=path, __cached__=None, __loader__=loader)
+
+
+def _absolute(script: str) -> str:
+    """The path as Python shows it in `__file__` and tracebacks: dots and links stay."""
+    return os.path.join(os.getcwd(), script)  # noqa: PTH109, PTH118  as above
 
 
 def _search_first(folder: str) -> None:
@@ -113,9 +130,9 @@ def _search_first(folder: str) -> None:
 def _compile(source: bytes, path: str) -> CodeType:
     try:
         return compile(source, path, "exec", dont_inherit=True)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError) as error:
         # Python's own report and exit code for a script that does not compile.
-        sys.excepthook(*sys.exc_info())
+        sys.excepthook(type(error), error.with_traceback(None), None)
         sys.exit(1)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from unjank import _record
 from unjank._version import __version__
-from unjank.record._child import EXIT_NOT_STARTED, SETTINGS
+from unjank.record._child import SETTINGS
 from unjank.record._session import Sched, create_trace_file, start_scheduling
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class RunResult:
 
     Attributes:
         exit_code: The program's own; 128 + N if signal N ended it; 3 if it could not be started.
-        started: Whether the program was started.
+        started: Whether the program came to run: it was found, compiled, and the recorder was ready.
         recorded: Whether there is a trace to report on.
         notes: What is worth telling about the recording, in plain words.
     """
@@ -80,11 +80,11 @@ def run_recorded(program: Program, output: Path, sched: Sched) -> RunResult:
     notes: list[str] = []
     level, reason, ftrace = start_scheduling(file, sched, chosen)
     try:
-        status = _run(program, file, level, reason)
+        status, started = _run(program, file, level, reason)
     finally:
         if ftrace is not None:
             notes += _ftrace_notes(ftrace)
-    return _result(status, file, notes)
+    return _result(status, started, file, notes)
 
 
 def _ftrace_notes(ftrace: "FtraceSession") -> list[str]:
@@ -97,15 +97,14 @@ def _ftrace_notes(ftrace: "FtraceSession") -> list[str]:
     return notes
 
 
-def _result(status: int, file: _record.TraceFile, notes: list[str]) -> RunResult:
+def _result(status: int, started: bool, file: _record.TraceFile, notes: list[str]) -> RunResult:
     if file.error:
         notes.append(f"the recording ends early: {os.strerror(file.error)}; the program was not disturbed")
     if status < 0:
-        notes.append(f"the program was ended by {_signal_name(-status)}; the trace holds what came before")
-        return RunResult(128 - status, True, file.committed > 0, notes)
-    # Nothing is in the file: the program was never started.
-    started = status != EXIT_NOT_STARTED or file.committed > 0
-    return RunResult(status, started, file.committed > 0, notes)
+        left = "the trace holds what came before" if started else "it had not begun to run"
+        notes.append(f"the program was ended by {_signal_name(-status)}; {left}")
+        status = 128 - status
+    return RunResult(status, started, started and file.committed > 0, notes)
 
 
 def _signal_name(number: int) -> str:
@@ -115,8 +114,10 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def _run(program: Program, file: _record.TraceFile, level: str, reason: str) -> int:
+def _run(program: Program, file: _record.TraceFile, level: str, reason: str) -> tuple[int, bool]:
+    """Runs it; how it ended, and whether it had begun: the child says so in a pipe."""
     shared_fd = file.share()
+    reader, writer = os.pipe()
     try:
         with _signals_held() as mask_before:
             settings = {
@@ -126,6 +127,8 @@ def _run(program: Program, file: _record.TraceFile, level: str, reason: str) -> 
                 "process_name": program.name,
                 "path": file.path,
                 "shared_fd": shared_fd,
+                "started_fd": writer,
+                "command": _command(program),
                 "sched": level,
                 "sched_reason": reason,
                 "signal_mask": sorted(mask_before),
@@ -134,11 +137,20 @@ def _run(program: Program, file: _record.TraceFile, level: str, reason: str) -> 
             child = subprocess.Popen(
                 [sys.executable, *_interpreter_options(), "-m", "unjank.record._child"],
                 env={**os.environ, SETTINGS: json.dumps(settings)},
-                pass_fds=(shared_fd,),
+                pass_fds=(shared_fd, writer),
             )
-            return _wait(child)
+            os.close(writer)
+            status = _wait(child)
+            return status, os.read(reader, 1) != b""
     finally:
         os.close(shared_fd)
+        os.close(reader)
+
+
+def _command(program: Program) -> list[str]:
+    """The command that runs the program without us."""
+    target = ["-m", program.target] if program.is_module else [program.target]
+    return [sys.executable, *_interpreter_options(), *target, *program.arguments]
 
 
 def _interpreter_options() -> list[str]:
@@ -153,6 +165,8 @@ def _signals_held() -> Iterator[set[int]]:
     try:
         yield {int(number) for number in before}
     finally:
+        # A Ctrl-C that came as the program ended was meant for it, not for the report.
+        signal.sigtimedwait({signal.SIGINT}, 0)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 

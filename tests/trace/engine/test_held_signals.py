@@ -9,12 +9,12 @@ import pytest
 from unjank.trace.engine.held_signals import HeldSignals
 
 
-class _Came(Exception):
+class _CameError(Exception):
     """What the handler raises."""
 
 
 def _handler(_number: int, _frame: object) -> None:
-    raise _Came
+    raise _CameError
 
 
 @pytest.fixture(autouse=True)
@@ -29,7 +29,7 @@ def test_a_handler_waits_for_its_delivery() -> None:
     held = HeldSignals()
     with held:
         signal.raise_signal(signal.SIGUSR1)
-    with pytest.raises(_Came):
+    with pytest.raises(_CameError):
         held.deliver()
     held.deliver()
 
@@ -39,13 +39,13 @@ def test_a_body_gets_what_came_before_it_and_during_it() -> None:
     held, entered = HeldSignals(), list[bool]()
     with held:
         signal.raise_signal(signal.SIGUSR1)
-        with pytest.raises(_Came):
+        with pytest.raises(_CameError):
             held.run(entered.append, True)
-        with pytest.raises(_Came):
+        with pytest.raises(_CameError):
             held.run(signal.raise_signal, signal.SIGUSR1)
         signal.raise_signal(signal.SIGUSR1)
     assert entered == []
-    with pytest.raises(_Came):
+    with pytest.raises(_CameError):
         held.deliver()
 
 
@@ -60,14 +60,14 @@ def test_handlers_are_put_back() -> None:
 
 
 def test_blocks_of_two_nest() -> None:
-    """An engine used while another one hands over rows holds its own signals and passes them to the outer one."""
+    """An engine used while another one hands over rows passes the signals it held on to the outer one."""
     outer, inner = HeldSignals(), HeldSignals()
     with outer:
         with inner:
             signal.raise_signal(signal.SIGUSR1)
         inner.deliver()
     assert signal.getsignal(signal.SIGUSR1) is _handler
-    with pytest.raises(_Came):
+    with pytest.raises(_CameError):
         outer.deliver()
 
 

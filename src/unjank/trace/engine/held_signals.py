@@ -1,8 +1,8 @@
 """Python's signal handlers wait while native code is at work that cannot pass their exceptions on.
 
-Python runs the handler of a signal that came during native code at its next bytecode. That is the first one of
-the binding's callback, outside of its `try`: what the handler raises there, KeyboardInterrupt above all, is
-printed and dropped, the native code gets no result, and the process crashes.
+Python runs the handler of a signal that came during native code at its next bytecode. That is the first one
+of the binding's callback, outside of its `try`: what the handler raises there, KeyboardInterrupt above all,
+is printed and dropped, the native code gets no result, and the process crashes.
 """
 
 import signal
