@@ -62,7 +62,10 @@ bool Recorder::begin(ThreadLog& log, const Event& event) {
   return true;
 }
 
-void Recorder::end(ThreadLog& log, const Event& event) { wake_writer_at(log.own_ring().push_end(event)); }
+void Recorder::end(ThreadLog& log, const Event& event) {
+  if (!writer_runs_.load(std::memory_order_acquire)) ensure_writer();
+  wake_writer_at(log.own_ring().push_end(event));
+}
 
 void Recorder::instant(ThreadLog& log, const Event& event) {
   if (!recording()) return;
@@ -186,11 +189,8 @@ void Recorder::flush() {
 
 RecordingEnd Recorder::stop(const std::string& how) {
   if (!recording_.exchange(false)) return {};
-  if (writer_runs_.load(std::memory_order_acquire)) {
-    stopping_.store(true, std::memory_order_release);
-    work_.notify();
-    pthread_join(writer_, nullptr);
-  }
+  const std::lock_guard joining(join_mutex_);
+  join_writer();
   const std::lock_guard guard(pass_mutex_);
   writer_runs_.store(false, std::memory_order_release);
   write_pass(*current_);
@@ -206,9 +206,22 @@ RecordingEnd Recorder::stop(const std::string& how) {
   return end;
 }
 
-// A fork copies every lock in the state it is in: so none of ours may be held by another thread then.
+void Recorder::join_writer() {
+  if (!writer_runs_.load(std::memory_order_acquire)) return;
+  stopping_.store(true, std::memory_order_release);
+  work_.notify();
+  pthread_join(writer_, nullptr);
+}
+
+// A fork copies every lock in the state it is in: so none of ours may be held by another thread then. Nor may
+// the writer run: Python, from 3.12 on, counts the process's threads after a fork and warns of it if there are
+// others. The next event starts a new one.
 void Recorder::before_fork() {
+  join_mutex_.lock();
+  join_writer();
   pass_mutex_.lock();
+  writer_runs_.store(false, std::memory_order_release);
+  stopping_.store(false, std::memory_order_release);
   threads_.before_fork();
   dictionary_.before_fork();
 }
@@ -217,13 +230,14 @@ void Recorder::after_fork_in_parent() {
   dictionary_.after_fork();
   threads_.after_fork_in_parent();
   pass_mutex_.unlock();
+  join_mutex_.unlock();
 }
 
 void Recorder::after_fork_in_child() {
   dictionary_.after_fork();
   threads_.after_fork_in_child();
   pass_mutex_.unlock();
-  writer_runs_.store(false, std::memory_order_relaxed);  // the next event or flush starts one
+  join_mutex_.unlock();
   if (current_ == nullptr) return;
   ++sessions_;
   current_->file.reopen_after_fork();

@@ -56,6 +56,7 @@ class Recorder {
   struct Recording;  // file and encoder; the writer's while it runs
 
   void ensure_writer();
+  void join_writer();  // under `join_mutex_`
   void write_until_stopped();
   void write_pass(Recording& recording);
   std::uint64_t write_thread(Recording& recording, ThreadLog& log);
@@ -79,6 +80,8 @@ class Recorder {
   ThreadRegistry threads_;
   Dictionary dictionary_;
 
+  // Makes the ends of a writer one at a time: held by stop and across a fork. Taken before `pass_mutex_`.
+  std::mutex join_mutex_;
   // Guards `recording`, `sessions_`, `writer_runs_`: held for a whole pass, by stop, and across a fork.
   std::mutex pass_mutex_;
   std::unique_ptr<Recording> current_;

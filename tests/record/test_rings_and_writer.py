@@ -167,7 +167,7 @@ def test_forks_from_threads_while_others_wait(tmp_path: Path) -> None:
         """,
     )
     assert recorded.exit_code == 0, recorded.stderr
-    waits = Counter(piece.pid for piece in recorded.contentions if piece.thread == "child's waiter")
+    waits = Counter(piece.pid for piece in recorded.contentions_of("own"))
     assert sorted(waits.values()) == [1] * 8
     assert Counter(piece.args["exit"] for piece in recorded.named("session end")) == {
         "os._exit": 8,

@@ -238,6 +238,24 @@ def test_both_sides_of_a_fork_are_recorded(tmp_path: Path) -> None:
     assert set(owners.values()) == {"in child", "in parent"}
 
 
+def test_a_fork_is_not_warned_of(tmp_path: Path) -> None:
+    """Python, which warns of forks in programs with threads, does not count ours; both sides are recorded."""
+    script = tmp_path / "prog.py"
+    script.write_text(
+        "import os, queue, warnings\n"
+        "warnings.simplefilter('always')\n"
+        "for _ in range(20):\n"
+        "    child = os.fork()\n"
+        "    try: queue.Queue().get(timeout=0.001)\n"
+        "    except queue.Empty: pass\n"
+        "    if child == 0: os._exit(0)\n"
+        "    os.waitpid(child, 0)\n"
+    )
+    recorded = record_command(tmp_path, str(script))
+    assert "multi-threaded" not in recorded.stderr
+    assert len(recorded.named("wait Queue.get")) == 40
+
+
 def test_a_program_that_closes_all_descriptors_is_still_recorded(tmp_path: Path) -> None:
     """Our file is opened anew, and nothing is written into the program's own."""
     source = """
