@@ -152,6 +152,19 @@ def test_an_output_that_cannot_be_written_is_said_before_the_program_starts(tmp_
     assert len(recorded.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("option", [("--json", "."), ("--json", "nowhere/f"), ("--html", "nowhere/f")])
+def test_a_report_that_cannot_be_written_is_said_before_the_program_starts(
+    tmp_path: Path, option: tuple[str, str]
+) -> None:
+    """Exit code 2, one line with the file; the program did not run and there is no trace."""
+    write_program(tmp_path, "print('ran')")
+    recorded = record_command(tmp_path, *option, "prog.py")
+    assert (recorded.exit_code, recorded.stdout) == (2, "")
+    assert len(recorded.stderr.splitlines()) == 1
+    assert f"cannot write {option[1]}: " in recorded.stderr
+    assert not (tmp_path / "out.pftrace").exists()
+
+
 def test_a_full_disk_does_not_disturb_the_program(tmp_path: Path) -> None:
     """The program ends with its own exit code and output; a line tells that the recording ends early."""
     script = write_program(tmp_path, "print('ran'); sys.exit(4)")

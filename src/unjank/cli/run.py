@@ -1,5 +1,7 @@
 """`unjank run`: record a program, then say what its threads waited for."""
 
+import errno
+import os
 import shlex
 from pathlib import Path
 from typing import Annotated
@@ -35,6 +37,8 @@ def run(
     """
     from unjank.record._run import Program, run_recorded
 
+    for target in (json_path, html_path):
+        _require_place(target)
     recorded = Program(program, arguments or [], module)
     path = output or _free_name(recorded.name)
     result = run_recorded(recorded, path, sched)
@@ -46,6 +50,19 @@ def run(
     elif result.recorded:
         _report(path, json_path, html_path)
     return result.exit_code
+
+
+def _require_place(target: Path | None) -> None:
+    """Refuses a report's file that cannot be there, before the program has run for it in vain."""
+    if target is None:
+        return
+    try:
+        is_folder = target.is_dir()
+        target.parent.stat()
+    except OSError as error:
+        raise UnjankError(f"cannot write {target}: {error.strerror}; name another file") from error
+    if is_folder:
+        raise UnjankError(f"cannot write {target}: {os.strerror(errno.EISDIR)}; name another file")
 
 
 def _report(path: Path, json_path: Path | None, html_path: Path | None) -> None:

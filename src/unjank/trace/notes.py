@@ -18,7 +18,7 @@ ORDER BY severity, name
 # What the engine's name for it does not tell a user.
 _IN_WORDS = {
     "mismatched_sched_switch_tids": (
-        "the kernel left out {value} switches, as of threads it hides from tracing; "
+        "the kernel left out {value} switch{es}, as of threads it hides from tracing; "
         "who ran, and for how long, is uncertain there"
     ),
 }
@@ -39,7 +39,7 @@ def stats_notes(rows: Iterable[Row]) -> list[str]:
     notes = []
     for row in rows:
         if words := _IN_WORDS.get(str(row["name"])):
-            notes.append(words.format(value=row["value"]))
+            notes.append(words.format(value=row["value"], es="" if row["value"] == 1 else "es"))
             continue
         text = f"{kind[str(row['severity'])]}: {row['name']!s} = {row['value']!s}"
         description = " ".join(str(row["description"] or "").split())
