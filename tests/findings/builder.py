@@ -328,10 +328,10 @@ class TraceBuilder:
         self._event(start, track, TrackEvent.TYPE_SLICE_BEGIN, None).name = name
         self._event(end, track, TrackEvent.TYPE_SLICE_END, None)
 
-    def process_tree(self, pid: int, *command_line: str) -> None:
-        """Adds the kernel's word on a process: its command line."""
+    def process_tree(self, pid: int, *command_line: str, parent: int = 1) -> None:
+        """Adds the kernel's word on a process: its command line, and who started it."""
         process = self._packet(0).process_tree.processes.add()
-        process.pid, process.ppid = pid, 1
+        process.pid, process.ppid = pid, parent
         process.cmdline.extend(command_line)
 
     def _switch(

@@ -49,6 +49,16 @@ def test_numbers(find: Find) -> None:
     assert "unjank cpu pin" in finding.advice
 
 
+@pytest.mark.parametrize(("recorded", "found"), [(100, 1), (200, 1), (300, 0)])
+def test_a_recording_is_about_its_programs(find: Find, recorded: int, found: int) -> None:
+    """Of a recording a pair counts if one of the two belongs to it."""
+    trace = ping_pong(100, period=1 * MS)
+    if recorded == 300:
+        trace.thread(300, 300, "main")
+    trace.session(recorded)
+    assert len(handoffs(find(trace))) == found
+
+
 def test_on_one_cpu_is_left_alone(find: Find) -> None:
     """Threads that take turns on one CPU are where they belong."""
     assert handoffs(find(ping_pong(500, period=100 * US, cpus=(0, 0)))) == []

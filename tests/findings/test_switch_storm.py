@@ -27,6 +27,27 @@ def test_bound(find: Find, times: int, found: int) -> None:
     assert len(storms(find(sleeper(times)))) == found
 
 
+@pytest.mark.parametrize(("recorded", "found"), [(100, 1), (300, 0)])
+def test_a_recording_is_about_its_programs(find: Find, recorded: int, found: int) -> None:
+    """Other processes' storms are left out of a recording, and the notes name them."""
+    trace = sleeper(1000)
+    trace.thread(recorded, recorded, "main")
+    trace.session(recorded)
+    result = find(trace)
+    assert len(storms(result)) == found
+    assert any("other programs on the machine (app.py)" in note for note in result.notes) == (not found)
+
+
+def test_what_a_recorded_program_started_belongs_to_it(find: Find) -> None:
+    """Also by way of another process."""
+    trace = sleeper(1000)
+    trace.thread(300, 300, "main")
+    trace.session(300)
+    trace.process_tree(200, "sh", parent=300)
+    trace.process_tree(100, "poller", parent=200)
+    assert len(storms(find(trace))) == 1
+
+
 def test_numbers(find: Find) -> None:
     """Two spells of 100 ms and one between: counts, length and rate are of the spells only."""
     trace = TraceBuilder()

@@ -1,7 +1,7 @@
 """What the rules judge: a trace's threads, waits, scheduling and recorder facts, each read on first use."""
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,10 +39,14 @@ class Evidence:
 
     Args:
         tp: The trace; used from the calling thread only.
+
+    Attributes:
+        elsewhere: Of processes that the trace was not recorded for, how often `concerns()` was asked.
     """
 
     def __init__(self, tp: Queryable) -> None:
         self.tp = tp
+        self.elsewhere: Counter[str] = Counter()
         self._modules_run: set[str] = set()
 
     @cached_property
@@ -87,6 +91,24 @@ class Evidence:
     def recordings(self) -> tuple[Recording, ...]:
         """What unjank's recorder said of itself; empty for other traces."""
         return tuple(read_recordings(self.tp, self.processes))
+
+    def concerns(self, *threads: Thread | None) -> bool:
+        """Whether what these threads do belongs in a report on the trace.
+
+        The kernel's scheduling shows the whole machine. In a recording of programs it belongs there if one of
+        the threads is theirs, or of a process that they started.
+        """
+        if not self._recorded or any(
+            thread is not None and self.processes.descends(thread.upid, self._recorded) for thread in threads
+        ):
+            return True
+        self.elsewhere.update({thread.process or "a process" for thread in threads if thread is not None})
+        return False
+
+    @cached_property
+    def _recorded(self) -> frozenset[int]:
+        canonical = (self.processes.canonical(each.upid) for each in self.recordings)
+        return frozenset(upid for upid in canonical if upid is not None)
 
     def rows(self, kind: str) -> Iterable[Any]:
         """The rows of a kind's SQL; of the modules that kinds share, each runs once."""

@@ -20,6 +20,7 @@ def take_notes(evidence: Evidence) -> Iterator[str]:
     yield from _on_drops(evidence)
     yield from _on_contention(evidence)
     yield from _on_scheduling(evidence)
+    yield from _on_others(evidence)
 
 
 def _on_recordings(evidence: Evidence) -> Iterator[str]:
@@ -82,6 +83,16 @@ def _nothing_found(evidence: Evidence) -> str:
         "The trace has no lock contention slices: nothing is known about locks. Record Android with the "
         "atrace categories dalvik and sched, a Python program with 'unjank run'."
     )
+
+
+def _on_others(evidence: Evidence) -> Iterator[str]:
+    if evidence.elsewhere:
+        names = [name for name, _ in evidence.elsewhere.most_common()]
+        more = ", …" if len(names) > _MOST_LISTED else ""
+        yield (
+            f"Threads of other programs on the machine ({', '.join(names[:_MOST_LISTED])}{more}) switched or "
+            "woke each other very often meanwhile; they are left out."
+        )
 
 
 def _on_scheduling(evidence: Evidence) -> Iterator[str]:

@@ -1,12 +1,12 @@
 """The processes of a trace, by the names that people know them by."""
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import PurePath
 
 from unjank.findings._queryable import Queryable
 
-_SQL = "SELECT upid, pid, name FROM process ORDER BY upid"
+_SQL = "SELECT upid, pid, name, parent_upid FROM process ORDER BY upid"
 # The kernel calls a recorded program by its interpreter; the recorder knows what was run.
 _PROGRAM_SQL = """
 SELECT pt.upid, EXTRACT_ARG(s.arg_set_id, 'debug.argv') AS argv
@@ -29,10 +29,25 @@ class ProcessTable:
             if name := row.name or (None if row.pid is None else f"process {row.pid}"):
                 self._names.setdefault(self._canonical[row.upid], name)
         self._names |= {self._canonical[upid]: name for upid, name in _programs(tp)}
+        self._parents = {
+            self._canonical[row.upid]: self._canonical.get(row.parent_upid, row.parent_upid)
+            for row in rows
+            if row.parent_upid is not None
+        }
 
     def canonical(self, upid: int | None) -> int | None:
         """The id under which a process is known here; the same for all ids of one process id."""
         return None if upid is None else self._canonical.get(upid, upid)
+
+    def descends(self, upid: int | None, ancestors: Collection[int]) -> bool:
+        """Whether a process is one of these (canonical ids) or was started by one, also through others."""
+        seen: set[int] = set()
+        while upid is not None and upid not in seen:
+            if upid in ancestors:
+                return True
+            seen.add(upid)
+            upid = self._parents.get(upid)
+        return False
 
     def name(self, upid: int | None) -> str | None:
         """The name of a process, `process PID` if it has none; None if there is no such process."""

@@ -17,10 +17,11 @@ EXTREME_PER_S = 10_000
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yields one finding per pair of threads."""
+    """Yields one finding per pair of threads; of a recording, those with a thread of its programs."""
     if evidence.scheduling.is_recorded:
         for row in evidence.rows(KIND):
-            yield _finding(evidence, row)
+            if evidence.concerns(evidence.threads[row.first_utid], evidence.threads[row.second_utid]):
+                yield _finding(evidence, row)
 
 
 def severity(peak_per_s: int) -> Severity:

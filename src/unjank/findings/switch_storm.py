@@ -17,10 +17,11 @@ LONG_NS = 1_000_000_000
 
 
 def find(evidence: Evidence) -> Iterator[Finding]:
-    """Yields one finding per thread that switched so often."""
+    """Yields one finding per thread that switched so often; of a recording, its programs' alone."""
     if evidence.scheduling.is_recorded:
         for row in evidence.rows(KIND):
-            yield _finding(evidence, row)
+            if evidence.concerns(evidence.threads[row.utid]):
+                yield _finding(evidence, row)
 
 
 def severity(peak_per_s: int, total_ns: int) -> Severity:
