@@ -30,7 +30,7 @@ def create_trace_file(path: Path) -> _record.TraceFile:
     except OSError as error:
         reason = error.strerror or str(error)
         raise RecordError(
-            f"cannot write the trace to {path}: {reason}; choose another place with -o"
+            f"cannot write the trace to {path}: {reason}; choose another place (unjank run: with -o)"
         ) from error
 
 
