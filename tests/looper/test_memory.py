@@ -149,10 +149,11 @@ def test_the_collector_leaves_pending_payloads_alone(
 def test_collections_during_posts_and_dispatches(queue: QueueName) -> None:
     """The collector walks the queue while others post, remove and run."""
     with HandlerThread("ui", queue=queue) as thread:
-        handler, ended = Handler(thread.looper), threading.Event()
+        handler, ended, turns = Handler(thread.looper), threading.Event(), threading.Semaphore(0)
 
         def collect() -> None:
-            while not ended.is_set():
+            # In turns: one collection after the other would stop all threads for good where there is no GIL.
+            while turns.acquire() and not ended.is_set():
                 gc.collect()
 
         collector = threading.Thread(target=collect)
@@ -162,9 +163,12 @@ def test_collections_during_posts_and_dispatches(queue: QueueName) -> None:
             payload.cycle = [payload, handler]  # type: ignore[attr-defined]  # something to collect
             WAYS[number % 2](handler, payload)
             handler.send(1, obj=payload)
+            if number % 30 == 0:
+                turns.release()
             if number % 100 == 0:
                 handler.remove_all(None)
         ended.set()
+        turns.release()
         collector.join()
 
 
