@@ -11,7 +11,7 @@ TIMEOUT_S = 60
 # await_sleep(tid) returns once that thread sleeps in its poller: it is off the CPU and stays so while this
 # thread leaves it the GIL; one that is merely kept off the CPU is runnable, not sleeping.
 PRELUDE = """
-import time
+import os, time
 def cpu_ns(tid):
     with open(f"/proc/self/task/{tid}/schedstat") as file:
         return int(file.read().split()[0])
@@ -24,6 +24,10 @@ def await_sleep(tid):
         time.sleep(0.02)
         if sleeps(tid) and cpu_ns(tid) == before:
             return
+def await_main_sleep(looper):
+    while not looper._running or not looper.is_idle():
+        time.sleep(0.001)  # polled: nothing tells that a loop has begun
+    await_sleep(os.getpid())
 """
 
 
@@ -116,9 +120,7 @@ def test_ctrl_c_leaves_run() -> None:
         looper = Looper.prepare()
         handler = Handler()
         def interrupt():
-            while not looper._running or not looper.is_idle():
-                time.sleep(0.001)
-            await_sleep(os.getpid())
+            await_main_sleep(looper)
             os.kill(os.getpid(), signal.SIGINT)
         threading.Thread(target=interrupt).start()
         try:
@@ -146,9 +148,7 @@ def test_ctrl_c_leaves_run_though_others_listen_to_signals() -> None:
         signal.siginterrupt(signal.SIGINT, False)
         looper = Looper.prepare()
         def interrupt():
-            while not looper._running:
-                time.sleep(0.001)
-            await_sleep(os.getpid())
+            await_main_sleep(looper)
             os.kill(os.getpid(), signal.SIGINT)
         threading.Thread(target=interrupt).start()
         try:
@@ -191,9 +191,7 @@ def test_a_signal_taken_by_another_thread_wakes_the_main_looper() -> None:
         looper = Looper.prepare()
         signal.signal(signal.SIGUSR1, lambda *_: looper.quit())
         def take():
-            while not looper._running:
-                time.sleep(0.001)
-            await_sleep(os.getpid())
+            await_main_sleep(looper)
             signal.pthread_kill(threading.get_ident(), signal.SIGUSR1)
         threading.Thread(target=take).start()
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})

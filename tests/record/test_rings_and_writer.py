@@ -45,7 +45,7 @@ def test_signal_handlers_that_take_locks_run_inside_waits(tmp_path: Path) -> Non
                 os.kill(os.getpid(), signal.SIGUSR1)
                 sent += 1
                 while handled < sent and not done:  # or handlers would pile up on handlers that wait
-                    time.sleep(0)
+                    time.sleep(0)  # gives the GIL away, waits for nothing
         threads = [threading.Thread(target=f) for f in (hold, hold, interrupt)]
         for thread in threads:
             thread.start()
