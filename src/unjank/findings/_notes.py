@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from unjank.findings._evidence import Evidence
 from unjank.findings._recording import Recording, read_dropped
+from unjank.findings._sentences import listed
 from unjank.findings._units import format_duration
 
 _ART_LOCK_SQL = """
@@ -87,11 +88,10 @@ def _nothing_found(evidence: Evidence) -> str:
 
 def _on_others(evidence: Evidence) -> Iterator[str]:
     if evidence.elsewhere:
-        names = [name for name, _ in evidence.elsewhere.most_common()]
-        more = ", …" if len(names) > _MOST_LISTED else ""
+        names = listed([name for name, _ in evidence.elsewhere.most_common()], _MOST_LISTED)
         yield (
-            f"Threads of other programs on the machine ({', '.join(names[:_MOST_LISTED])}{more}) switched or "
-            "woke each other very often meanwhile; they are left out."
+            f"Threads of other programs on the machine ({names}) switched or woke each other very often "
+            "meanwhile; they are left out."
         )
 
 

@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from unjank import _looper as native
 from unjank._errors import LooperError
-from unjank.looper._handler import Handler
+from unjank.looper._handler import Handler, require_handler
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,10 +48,7 @@ class HandlerExecutor(Executor):
     """
 
     def __init__(self, handler: Handler) -> None:
-        if not isinstance(handler, Handler):
-            raise TypeError(
-                f"HandlerExecutor() needs a Handler, not {type(handler).__name__}: Handler(looper)"
-            )
+        require_handler(handler, "HandlerExecutor")
         self._handler = handler
         self._lock = threading.Lock()
         self._pending: set[Future[Any]] = set()

@@ -94,3 +94,13 @@ class Handler(native.HandlerCore):
 
     def __repr__(self) -> str:
         return f"<{type(self).__qualname__} of {self.looper!r}>"
+
+
+def require_handler(handler: Handler, user: str) -> None:
+    """Refuses another thing where one is needed, a looper above all.
+
+    Raises:
+        TypeError: It is no Handler.
+    """
+    if not isinstance(handler, Handler):
+        raise TypeError(f"{user}() needs a Handler, not {type(handler).__name__}: Handler(looper)")

@@ -10,7 +10,7 @@ from typing import Any
 
 from unjank import _looper as native
 from unjank._errors import LooperError
-from unjank.looper._handler import Handler
+from unjank.looper._handler import Handler, require_handler
 
 
 class _Turn(native.Task):
@@ -38,10 +38,7 @@ class LooperScheduler:
     """
 
     def __init__(self, handler: Handler) -> None:
-        if not isinstance(handler, Handler):
-            raise TypeError(
-                f"LooperScheduler() needs a Handler, not {type(handler).__name__}: Handler(looper)"
-            )
+        require_handler(handler, "LooperScheduler")
         self._handler = handler
         self._changed = threading.Condition()
         self._heap: list[Event] = []

@@ -1,7 +1,7 @@
 """Options that the commands of `unjank bench` share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,6 +16,11 @@ Cpus = Annotated[
     str | None,
     typer.Option(metavar="CPUS", help="Only these: 0-3,8, or words as in `unjank cpu`: 'one per cluster'."),
 ]
+
+
+def only(parts: str) -> Any:  # noqa: ANN401  typer's options have no public class
+    """The option that every `--only` is, with the parts that there are."""
+    return typer.Option(metavar="PART", help=f"Only this part; may be repeated: {parts}.")
 
 
 def chosen_cpus(words: str | None) -> list[int] | None:

@@ -2,18 +2,12 @@
 
 from typing import Annotated
 
-import typer
-
 from unjank.cli.bench._measure import Output, check_parts, measure
-from unjank.cli.bench._options import Json, Plot, Quick, Repeats
+from unjank.cli.bench._options import Json, Plot, Quick, Repeats, only
 
 Only = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="PART",
-        help="Only this part; may be repeated: insertion, growth, removal, wake, "
-        "post-delayed, post, end-to-end, cancelling, idle.",
-    ),
+    only("insertion, growth, removal, wake, post-delayed, post, end-to-end, cancelling, idle"),
 ]
 
 

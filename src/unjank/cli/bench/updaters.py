@@ -2,15 +2,10 @@
 
 from typing import Annotated
 
-import typer
-
 from unjank.cli.bench._measure import Output, check_parts, measure
-from unjank.cli.bench._options import Json, Plot, Quick, Repeats
+from unjank.cli.bench._options import Json, Plot, Quick, Repeats, only
 
-Only = Annotated[
-    list[str] | None,
-    typer.Option(metavar="PART", help="Only this part; may be repeated: operations, coroutines."),
-]
+Only = Annotated[list[str] | None, only("operations, coroutines")]
 
 
 def updaters(
